@@ -1,4 +1,4 @@
-// Activity: what each request of an engine does at this moment, and its last steps. Recorded only while it is watched.
+// Activity: the current state of each request of an engine, and its last steps. Recorded only while watched.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@ namespace pagoda {
 
 enum class LaneState : int32_t {
   waiting = 0,  // not admitted yet
-  reading,      // its prompt is being computed, or what a preemption gave up of it
-  answering,    // a token in each step
-  preempted,    // gave up its memory, and waits to be read again
+  reading,      // its prompt is being computed, or recomputed after a preemption
+  answering,    // generates a token in each step
+  preempted,    // preempted, and waits to resume
 };
 
 struct Lane {  // one request
   uint64_t request_id = 0;
   LaneState state = LaneState::waiting;
   int32_t num_prompt_tokens = 0;
-  int32_t num_cached_tokens = 0;    // prompt tokens that the prefix cache had
-  int32_t num_computed_tokens = 0;  // of prompt and answer
+  int32_t num_cached_tokens = 0;    // prompt tokens found in the prefix cache
+  int32_t num_computed_tokens = 0;  // tokens of prompt and answer together
   int32_t num_generated_tokens = 0;
   int32_t max_generated_tokens = 0;
   int32_t num_preemptions = 0;
 };
 
 struct StepRecord {
-  int64_t step_index = 0;       // as EngineStats::num_steps counts them
-  int32_t num_read_tokens = 0;  // of prompts
+  int64_t step_index = 0;       // as counted by EngineStats::num_steps
+  int32_t num_read_tokens = 0;  // prompt tokens
   int32_t num_answering = 0;    // sequences that computed a token of their answers
   int32_t num_drafts = 0;
   int32_t num_preempted = 0;
@@ -34,8 +34,8 @@ struct StepRecord {
 };
 
 struct Activity {
-  std::vector<Lane> lanes;        // those that run, the oldest first, then those that wait; at most kMaxLanes
-  std::vector<StepRecord> steps;  // the last ones while it was watched, the oldest first; at most kMaxStepRecords
+  std::vector<Lane> lanes;        // running requests, oldest first, then waiting ones; at most kMaxLanes
+  std::vector<StepRecord> steps;  // the last steps while watched, oldest first; at most kMaxStepRecords
 };
 
 constexpr int32_t kMaxLanes = 128;

@@ -1,5 +1,5 @@
-// Engine: a loaded model and the thread that runs it. Many requests at once; each gets its events through a callback.
-// Thread rule: every member function may be called from any thread; events come from the engine's own thread.
+// Engine: a loaded model and the thread that runs it. Runs many requests concurrently; each has an event callback.
+// Thread rule: every member function may be called from any thread; events are sent from the engine's own thread.
 #pragma once
 
 #include <cstdint>
@@ -38,42 +38,42 @@ struct ModelInfoResult {
   ModelInfo info;
 };
 
-// Progress of a load in [0, 1], on the calling thread; false ends the load with `cancelled`.
+// Receives the progress of a load in [0, 1], on the calling thread; returning false ends the load with `cancelled`.
 using ProgressCallback = bool (*)(void* PAGODA_NULLABLE context, double fraction);
 
 class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engine {
  public:
   SubmitResult submit(const Request& request, EventCallback PAGODA_NONNULL callback,
                       void* PAGODA_NULLABLE context) noexcept;
-  void cancel(uint64_t request_id) noexcept;  // its finished event says cancelled, within one step
+  void cancel(uint64_t request_id) noexcept;  // its finished event reports `cancelled`, within one step
   EngineStats stats() const noexcept;
-  // Between open_watch() and as many close_watch() the engine keeps what each request does, and its last steps. Without
-  // a watch it keeps nothing, and activity() is empty. False: there is no memory for it.
+  // Between open_watch() and the matching close_watch() the engine records the state of each request, and its last
+  // steps. Without a watch it records nothing, and activity() is empty. Returns false if there is not enough memory.
   bool open_watch() noexcept;
   void close_watch() noexcept;
   Activity activity() const noexcept;
   ModelInfo info() const noexcept;
-  // How much of a prompt a request with this Request::cache_salt would find in memory now. Waits for no step; touches
-  // nothing, the order in which prefixes are given up included. Prefixes that are only on disk do not count.
+  // How much of a prompt a request with this Request::cache_salt would find in memory now. Never waits for a step and
+  // changes nothing, not even the eviction order. Prefixes that are only on disk do not count.
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
-  // The files on disk that together lead furthest into a prompt, first to last; empty without a folder for them.
+  // The files on disk that together cover the longest prefix of a prompt, first to last; empty without a prefix folder.
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
-  // Takes over a file that another engine wrote, from `path` in the file system of the folder, as `name`. Its head is
-  // checked now, its content when it is read; a file that fails either is removed.
+  // Takes over a file written by another engine, from `path` in the folder's file system, as `name`. Its head is
+  // checked now, its content when it is read; an invalid file is removed.
   Status add_prefix_file(const std::string& path, const std::string& name) noexcept;
 
-  // Whether the device times its ops from the next step on; and the sums since the last call, which waits for the step
-  // in flight. Empty when profiling is off, when the device cannot, and after shut_down(). With by_kernel a GPU runs
-  // one launch at a time, and its entries are kernels instead of ops.
+  // set_profiling: whether the device times its ops from the next step on; with by_kernel a GPU runs one launch at a
+  // time, and the entries are kernels instead of ops. take_profile: the totals since the last call; waits for the step
+  // in flight. Empty if profiling is off or not supported, and after shut_down().
   void set_profiling(bool enabled, bool by_kernel) noexcept;
   std::vector<OpTime> take_profile() noexcept;
 
-  // Null when the model folder has none.
+  // Null if the model folder has none.
   PAGODA_RETURNS_RETAINED Tokenizer* PAGODA_NULLABLE tokenizer() const noexcept;
   PAGODA_RETURNS_RETAINED ChatTemplate* PAGODA_NULLABLE chat_template() const noexcept;
-  std::string generation_config_json() const noexcept;  // empty when the model folder has none
+  std::string generation_config_json() const noexcept;  // empty if the model folder has none
 
-  // Ends every request as cancelled, joins the thread, frees the memory. Later submits fail with shut_down.
+  // Ends all requests as cancelled, joins the thread, frees the memory. Later submits fail with shut_down.
   void shut_down() noexcept;
 
   explicit Engine(std::unique_ptr<engine::EngineThread> thread) noexcept;
@@ -94,10 +94,10 @@ PAGODA_RETURNS_RETAINED Engine* PAGODA_NULLABLE load_engine(const ModelSource& s
                                                             void* PAGODA_NULLABLE context,
                                                             Status* PAGODA_NONNULL status) noexcept;
 
-// Reads configuration and headers only, and plans the memory; loads no weight.
+// Reads only configuration and headers, and plans the memory; loads no weights.
 ModelInfoResult inspect_model(const ModelSource& source, const EngineOptions& options) noexcept;
 
-// A tokenizer, or a chat template, without the model. On failure return null and fill `status`.
+// Load only the tokenizer, or only the chat template. On failure they return null and fill `status`.
 PAGODA_RETURNS_RETAINED Tokenizer* PAGODA_NULLABLE load_tokenizer(const ModelSource& source,
                                                                   Status* PAGODA_NONNULL status) noexcept;
 PAGODA_RETURNS_RETAINED ChatTemplate* PAGODA_NULLABLE load_chat_template(const ModelSource& source,

@@ -1,17 +1,17 @@
-// GrammarSpec: what the answer of a request must be. Enforced token by token; what cannot be enforced is refused.
+// GrammarSpec: a constraint on the answer of a request. Enforced token by token; unenforceable constraints are refused.
 #pragma once
 
 #include <string>
 
 namespace pagoda {
 
-// The grammar holds from the first token on, or from the end of thinking when the prompt opened it. The request ends
-// with its document; max_tokens may end it before, and then the finish reason is `length`.
+// The grammar applies from the first token on, or from the end of thinking if the prompt opened it. The request ends
+// with its document; max_tokens may end it earlier, and then the finish reason is `length`.
 struct GrammarSpec {
   // "" = none, "json_object" = any JSON object, "json_schema", "tool_calls" (grammar/tool_calls.h), "regex" = the whole
   // text matches, "choice" = one of some texts, "gbnf" = a grammar in llama.cpp's notation (grammar/gbnf.h)
   std::string kind;
-  std::string schema;  // JSON text of the schema, of what may be called or of the choices; the expression; the grammar
+  std::string schema;  // JSON text of the schema, of the tools or of the choices; the expression; the grammar
 };
 
 }  // namespace pagoda

@@ -1,4 +1,4 @@
-// The contents of a model folder and its memory plan: plain values for `pagoda info` and for refusals.
+// The properties of a model folder and its memory plan: plain values for `pagoda info` and for errors.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct MemoryPlan {  // bytes, computed before anything is allocated, and the co
   int64_t state_bytes = 0;            // limits.num_running_slots() * state_slot_bytes
   int64_t checkpoint_bytes = 0;       // limits.num_checkpoints * state_slot_bytes
   int64_t workspace_bytes = 0;        // activations, step inputs, logits
-  int64_t host_cache_bytes = 0;       // prefixes in the host's memory
-  bool has_own_memory = false;        // the device has; else the host cache is a part of its memory
-  int64_t head_kv_block_bytes = 0;    // of kv_block_bytes, for an MTP head
-  int64_t head_state_slot_bytes = 0;  // of state_slot_bytes, likewise
+  int64_t host_cache_bytes = 0;       // prefixes in host memory
+  bool has_own_memory = false;        // dedicated memory; otherwise the host cache is part of the device's memory
+  int64_t head_kv_block_bytes = 0;    // the part of kv_block_bytes for an MTP head
+  int64_t head_state_slot_bytes = 0;  // the part of state_slot_bytes for an MTP head
   int64_t kv_block_bytes = 0;
   int64_t state_slot_bytes = 0;
   EngineLimits limits;
@@ -44,23 +44,23 @@ struct ModelInfo {
   int32_t hidden_size = 0;
   int32_t vocab_size = 0;
   int32_t context_length = 0;
-  int64_t num_parameters = 0;  // of the tensors used
-  MatrixSum layer_matrices;    // every token is multiplied with them
-  MatrixSum head_matrix;       // only tokens whose successor is sampled are
+  int64_t num_parameters = 0;  // of the tensors in use
+  MatrixSum layer_matrices;    // multiplied with every token
+  MatrixSum head_matrix;       // multiplied only with tokens whose successor is sampled
   std::string weight_dtype;    // after --dtype
   std::string kv_dtype;
-  std::string device;       // and which instruction set it runs
-  std::string device_name;  // as EngineOptions::device names it; never auto
+  std::string device;       // including its instruction set
+  std::string device_name;  // its name in EngineOptions::device; never auto
   bool has_tokenizer = false;
   bool has_chat_template = false;
-  std::string chat_template_error;  // why the folder's template cannot be used; empty when it can, or there is none
-  std::vector<std::string> skipped_tensors;  // in the files, known or not, but not used by this engine
+  std::string chat_template_error;  // why the folder's template cannot be used; empty if it can, or if there is none
+  std::vector<std::string> skipped_tensors;  // tensors in the files that this engine does not use
   std::vector<int32_t> eos_token_ids;
-  std::string weight_cache_note;  // what a load did with EngineOptions::weight_cache, or why not; empty without one
-  // A hash of the outputs for a few tokens, as this device and this version compute them. Engines with the same one
-  // give the same answers to the bit, on whatever machine. Empty without EngineOptions::identify.
+  std::string weight_cache_note;  // how a load used EngineOptions::weight_cache, or why not; empty without one
+  // A hash of the outputs for a few tokens, as this device and this version compute them. Engines with equal
+  // fingerprints give bit-identical answers, on any machine. Empty without EngineOptions::identify.
   std::string fingerprint;
-  std::string pipeline;  // which stage has which layers; empty for a model on one machine
+  std::string pipeline;  // the layers of each stage; empty for a model on one machine
   MemoryPlan plan;
 };
 

@@ -1,4 +1,4 @@
-// ModelSource: where the files of a model come from.
+// ModelSource: the origin of a model's files.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct ModelFile {
   uint64_t size_bytes = 0;
 };
 
-// Where a model comes from: a folder or a .gguf file, files in memory when `files` is not empty, or a shape.
+// The origin of a model: a folder or a .gguf file, files in memory if `files` is not empty, or a shape.
 struct ModelSource {
   std::string directory;
   std::vector<ModelFile> files;
-  std::string shape{};  // of a well-known model, such as qwen3.5-0.8b, with pseudo-random weights: for measuring
+  std::string shape{};  // a well-known model, such as qwen3.5-0.8b, with pseudo-random weights: for measurements
 };
 
 }  // namespace pagoda

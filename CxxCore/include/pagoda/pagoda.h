@@ -1,4 +1,4 @@
-// The one door into the core: everything Swift (or any host) may see.
+// The public interface of the core: everything that Swift (or any host) may see.
 #pragma once
 
 #include "pagoda/activity.h"

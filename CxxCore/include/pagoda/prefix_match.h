@@ -1,5 +1,5 @@
-// PrefixMatch: how much of a prompt an engine has computed already, for routers that choose among engines; and the
-// files that hold it, for engines that fetch them from each other.
+// PrefixMatch: how much of a prompt an engine has cached, for routers that choose among engines; and the
+// files that contain it, for engines that fetch them from each other.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace pagoda {
 
 struct PrefixMatch {
   Status status;
-  int32_t num_matched_tokens = 0;  // leading tokens whose KV blocks are there
-  int32_t num_cached_tokens = 0;   // of those, the ones a request would not compute again: up to the last saved state
+  int32_t num_matched_tokens = 0;  // leading tokens whose KV blocks are cached
+  int32_t num_cached_tokens = 0;   // those that a request would not compute again: up to the last saved state
 };
 
 // A file of EngineOptions::prefix_cache_dir.

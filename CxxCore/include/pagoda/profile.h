@@ -1,4 +1,4 @@
-// OpTime: where the time of a device goes, op by op, and which limit of the machine each op works against.
+// OpTime: the device's time per op, and the machine limit that bounds each op.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ enum class OpLimit : int32_t {
   f32,       // float products
 };
 
-// Sums since the last take.
+// Totals since the last call.
 struct OpTime {
   std::string name;
   int64_t calls = 0;
-  double seconds = 0;     // of wall clock
-  double bytes = 0;       // that the op has to read and write at least
+  double seconds = 0;     // wall-clock time
+  double bytes = 0;       // minimum bytes to read and write
   double operations = 0;  // multiplications and additions
   OpLimit kind = OpLimit::read;
 };

@@ -1,4 +1,4 @@
-// Writes a model once more with smaller numbers, as files that MLX and this engine read.
+// Writes a quantised copy of a model, as files that MLX and this engine read.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct QuantizeResult {
   Status status;
   int64_t input_bytes = 0;    // of all tensors
   int64_t output_bytes = 0;   // of all weight files
-  int32_t num_quantized = 0;  // matrices; other tensors are copied as they are
+  int32_t num_quantized = 0;  // matrices; other tensors are copied unchanged
   int32_t num_files = 0;      // weight files
 };
 
 // Progress in [0, 1], on the calling thread; false ends the work with `cancelled`.
 using QuantizeProgress = bool (*)(void* PAGODA_NULLABLE context, double fraction);
 
-// Blocks. `folder` appears whole under its name, or not at all; it must not exist, or be empty.
+// Blocks. `folder` appears only when complete; it must not exist, or must be empty.
 QuantizeResult quantize_model(const ModelSource& source, const std::string& folder, const QuantizeOptions& options,
                               QuantizeProgress PAGODA_NULLABLE progress, void* PAGODA_NULLABLE context) noexcept;
 

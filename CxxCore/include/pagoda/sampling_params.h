@@ -12,7 +12,7 @@ struct LogitBias {
   float bias = 0.0f;  // added to the logit before everything else; -100 or less removes the token
 };
 
-// Tokens that must not come one after the other in an answer; of several, the last is what is kept from coming.
+// Tokens that must not follow each other in an answer; of several, the last one is blocked.
 struct BannedSequence {
   std::vector<int32_t> ids;
 };
@@ -26,13 +26,13 @@ struct SamplingParams {
   float presence_penalty = 0.0f;    // [-2, 2], tokens seen in the output
   float frequency_penalty = 0.0f;   // [-2, 2], times the count in the output
   std::vector<LogitBias> logit_bias;
-  bool has_seed = false;          // false: the engine draws a seed and reports it in no event
-  uint64_t seed = 0;              // counter-based: the n-th token of a request depends on (seed, n) only
-  int32_t max_tokens = 0;         // generated tokens; 0 = what is left of the context, 2048 at most
-  int32_t min_tokens = 0;         // stop ids cannot be sampled and stop strings do not end the text before this many
-  bool ignore_eos = false;        // end-of-text ids of the model do not end the request
-  std::vector<int32_t> stop_ids;  // further ids that end the request; never shown in the text
-  std::vector<std::string> stop;  // strings that end the request; the text is cut before the first one
+  bool has_seed = false;               // false: the engine chooses a seed and does not report it
+  uint64_t seed = 0;                   // counter-based: the n-th token of a request depends on (seed, n) only
+  int32_t max_tokens = 0;              // generated tokens; 0 = the rest of the context, at most 2048
+  int32_t min_tokens = 0;              // until then, stop ids cannot be sampled and stop strings do not end the text
+  bool ignore_eos = false;             // end-of-text ids of the model do not end the request
+  std::vector<int32_t> stop_ids;       // additional ids that end the request; never shown in the text
+  std::vector<std::string> stop;       // strings that end the request; the text is cut before the first one
   std::vector<BannedSequence> banned;  // vLLM's bad_words
   int32_t thinking_budget = -1;   // tokens of thinking before the engine closes it with the model's own token; -1 = any
   int32_t num_top_logprobs = -1;  // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely

@@ -1,4 +1,5 @@
-// Status: what every fallible call returns. One list of codes for the whole engine; shortage is a code, not a throw.
+// Status: the result of every fallible call. One list of codes for the whole engine; shortage is a code, not an
+// exception.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +10,18 @@ namespace pagoda {
 
 enum class StatusCode : int32_t {
   ok = 0,
-  invalid_argument,    // the caller passed something that can never work; the message names the field
+  invalid_argument,    // the caller passed an argument that can never work; the message names the field
   not_found,           // a file, model or request that does not exist
   io_error,            // the operating system refused a read or an open
-  bad_file,            // a file whose content breaks its format; the message names file, tensor or key, and reason
-  unsupported,         // a valid thing this engine does not do (an architecture, a dtype, a device)
-  context_overflow,    // the prompt and the tokens asked for do not fit the context length
+  bad_file,            // a file whose content violates its format; the message names file, tensor or key, and reason
+  unsupported,         // a valid input that this engine does not support (an architecture, a dtype, a device)
+  context_overflow,    // the prompt and the requested tokens exceed the context length
   out_of_memory,       // the memory plan or an allocation does not fit; the message has the numbers
-  resource_exhausted,  // not now, later perhaps: queue full, budget of steps or output used up
+  resource_exhausted,  // may succeed later: queue full, budget of steps or output exhausted
   cancelled,           // the request was cancelled by its owner
   device_error,        // a device failed during a step; requests in flight fail, the engine continues
   shut_down,           // the engine has been closed
-  internal,            // a bug of ours
+  internal,            // a bug in Pagoda
 };
 
 struct [[nodiscard]] Status {

@@ -1,5 +1,5 @@
-// Annotations that tell the Swift importer how to own our classes; our own copy, because <swift/bridging>
-// is found on Linux only when the toolchain lives in /usr.
+// Annotations that tell the Swift importer how to manage our classes; our own copy, because <swift/bridging>
+// is found on Linux only if the toolchain is in /usr.
 #pragma once
 
 #if defined(__clang__)

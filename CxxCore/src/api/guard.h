@@ -1,4 +1,4 @@
-// The one place where exceptions become a Status, and the reference counts of the classes that Swift shares.
+// Converts exceptions to a Status, and counts references of the classes shared with Swift.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace pagoda::api {
 
-// The code alone when there is no memory left for the words.
+// Only the code if there is no memory left for the message.
 inline Status failed(StatusCode code, const char* message) noexcept {
   Status status{code, {}};
   try {
@@ -20,7 +20,7 @@ inline Status failed(StatusCode code, const char* message) noexcept {
   return status;
 }
 
-// Runs `body`, which returns a Status; nothing that it throws leaves.
+// Runs `body`, which returns a Status; no exception escapes.
 template <class Body>
 Status guarded(Body&& body) noexcept {
   try {
@@ -55,7 +55,7 @@ auto value_or_empty(Body&& body) noexcept -> decltype(body()) {
 
 inline void retain(int64_t& references) noexcept { __atomic_add_fetch(&references, 1, __ATOMIC_RELAXED); }
 
-// True when that was the last reference.
+// True if that was the last reference.
 inline bool release(int64_t& references) noexcept { return __atomic_sub_fetch(&references, 1, __ATOMIC_ACQ_REL) == 0; }
 
 }  // namespace pagoda::api

@@ -1,4 +1,4 @@
-// // ArmFeatures: which optional multiply instructions this 64-bit ARM CPU has.
+// ArmFeatures: which optional multiply instructions this 64-bit ARM CPU has.
 #pragma once
 
 #if defined(__aarch64__)
@@ -26,7 +26,7 @@ inline ArmFeatures arm_features() noexcept {
           has_arm_feature("hw.optional.arm.FEAT_BF16")};
 }
 #elif defined(__linux__)
-// // HWCAP bits of the Linux ABI, spelled out because older headers lack the last two.
+// HWCAP bits of the Linux ABI, spelled out because older headers lack the last two.
 inline ArmFeatures arm_features() noexcept {
   constexpr unsigned long kDotprod = 1ul << 20, kI8mm = 1ul << 13, kBf16 = 1ul << 14;  // HWCAP, HWCAP2, HWCAP2
   const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);

@@ -8,7 +8,7 @@
 
 namespace pagoda {
 
-// The user's own folder of this name: below $XDG_CACHE_HOME, else ~/.cache. "" where neither is known.
+// The user's cache folder of this name: under $XDG_CACHE_HOME, else ~/.cache. "" if neither is set.
 std::string user_cache_folder(std::string_view name);
 
 // Marks the file as just used by setting its modification time; access times are unreliable (noatime).

@@ -5,8 +5,8 @@
 
 namespace pagoda {
 
-// Only for rows that need no more than the top-k logits. Integers except for the temperature, so that every device
-// computes the same.
+// Only for rows that need no more than the top-k logits. All fields except the temperature are integers, so that every
+// device computes the same result.
 struct Draw {
   uint64_t top_p = ~uint64_t{0};  // in 2^-64
   uint64_t min_weight = 0;        // in 2^-40 of the most likely token's weight

@@ -1,7 +1,7 @@
 // ThreadPool: runs one index range at a time on a fixed set of threads, including the caller's.
 // A worker that runs out of work spins briefly, because the next op of a step follows within microseconds, and then
 // blocks in the kernel. Each thread takes its own share of the range front to back, so that its reads are sequential,
-// and then steals what others have left. State: num_threads - 1 workers and the current range.
+// and then steals from the others. State: num_threads - 1 workers and the current range.
 // Thread rule: one caller at a time.
 #pragma once
 

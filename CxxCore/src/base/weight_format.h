@@ -16,7 +16,7 @@ enum class WeightFormat : uint8_t {
   q4,  // 4 bits per weight: an integer step and offset per 32 columns expand them to the int8 above
 };
 
-// Of the rows of an expert in a weight, so that each expert starts at a packed block.
+// The rows of each expert in a weight are padded to a multiple of this, so that every expert starts at a packed block.
 constexpr int64_t kExpertRowMultiple = 16;
 
 constexpr WeightFormat weight_format(DType dtype) noexcept {

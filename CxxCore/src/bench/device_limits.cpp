@@ -13,7 +13,7 @@
 namespace pagoda::bench {
 namespace {
 
-constexpr double kLongEnough = 0.02;  // seconds: starting and waiting no longer count
+constexpr double kLongEnough = 0.02;  // seconds, so that the time to start and to wait is negligible
 constexpr int kPasses = 3;
 constexpr int64_t kLeastCopy = int64_t{1} << 16, kMostCopy = int64_t{1} << 30;  // bytes
 constexpr int64_t kLeastSide = 128, kMostSide = 4096;                           // of the matrices
@@ -22,12 +22,12 @@ class Measurement {
  public:
   explicit Measurement(device::Device& device) : device_(device) {}
 
-  // Bytes read and written a second.
+  // Bytes read and written per second.
   Result<double> copy() {
     Result<double> speed = make_error(StatusCode::internal, "nothing was copied");
     for (int64_t bytes = kLeastCopy; bytes <= kMostCopy; bytes *= 4) {
       auto pool = zeros(DType::i8, {2, bytes});
-      if (!pool.is_ok()) return speed.is_ok() ? speed : pool.status;  // as much as there is memory for
+      if (!pool.is_ok()) return speed.is_ok() ? speed : pool.status;  // the largest size that fits in memory
       const auto seconds = best([&] { return ops::copy_slot(device_.encoder(), {.pool = *pool, .from = 0, .to = 1}); });
       buffers_.clear();
       if (!seconds.is_ok()) return seconds.status;
@@ -37,7 +37,7 @@ class Measurement {
     return speed;
   }
 
-  // Multiplications and additions a second.
+  // Multiplications and additions per second.
   Result<double> multiply() {
     Result<double> speed = make_error(StatusCode::internal, "nothing was multiplied");
     for (int64_t side = kLeastSide; side <= kMostSide; side *= 2) {
@@ -67,7 +67,7 @@ class Measurement {
     if (!x.is_ok()) return x.status;
     if (!out.is_ok()) return out.status;
     const auto ones = [side](int64_t, int64_t rows, std::byte* into) {
-      constexpr uint16_t kOne = 0x3f80;  // of bfloat16
+      constexpr uint16_t kOne = 0x3f80;  // 1.0 in bfloat16
       for (int64_t i = 0; i < rows * side; ++i) std::memcpy(into + 2 * i, &kOne, 2);
       return ok_status();
     };
@@ -77,7 +77,7 @@ class Measurement {
         [&] { return ops::matmul(device_.encoder(), {.x = *x, .weight = weight->get(), .bias = {}, .out = *out}); });
   }
 
-  // Seconds of what `encode` encodes: the device's own where it tells them, otherwise those of a clock around it.
+  // Seconds of the work that `encode` encodes: the device's own time if it reports one, otherwise wall-clock time.
   template <class Encode>
   Result<double> best(const Encode& encode) {
     double least = 0;

@@ -1,4 +1,4 @@
-// Measures what a device that runs kernels can do at most: copies and matrix products, with its own kernels.
+// Measures the limits of a device that runs kernels: copies and matrix products, with its own kernels.
 #pragma once
 
 #include <string>

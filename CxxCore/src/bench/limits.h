@@ -1,4 +1,4 @@
-// Measures what this machine can do at most; takes about a second and 512 MiB.
+// Measures the limits of this machine; takes about a second and 512 MiB.
 #pragma once
 
 #include "pagoda/bench.h"

@@ -1,5 +1,5 @@
 // Microbenchmark loops that do one kind of work at an instruction set's peak rate, for measuring hardware limits.
-// The tables list what this machine can run; each instruction set's loops are compiled with their own attributes.
+// The tables list the loops that this machine can run; those of each instruction set are compiled with its attributes.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ inline constexpr size_t kScratchBytes = 24 << 10;
 using ReadLoop = uint64_t (*)(const std::byte* data, size_t size_bytes) noexcept;
 inline constexpr size_t kNumStreams = 4, kReadUnit = kNumStreams * 256;
 
-// Empty where this machine lacks the instruction set.
+// Empty if this machine lacks the instruction set.
 std::vector<ArithmeticLoop> x86_loops();
 std::vector<ArithmeticLoop> arm_loops();
-std::vector<ArithmeticLoop> portable_loops();  // fallback: whatever the compiler makes of plain C++
+std::vector<ArithmeticLoop> portable_loops();  // fallback: plain C++ as the compiler vectorises it
 
 ReadLoop read_loop() noexcept;  // uses the widest loads available
 

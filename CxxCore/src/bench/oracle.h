@@ -1,4 +1,4 @@
-// Oracle: a drafter that knows the answers and is right with a given chance, for models with random weights.
+// Oracle: a drafter that knows the answers and is correct with a given probability, for models with random weights.
 #pragma once
 
 #include <cstdint>

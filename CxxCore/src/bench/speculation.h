@@ -1,4 +1,4 @@
-// SpeculationBench: the same requests on one loaded model, with and without drafts in turns.
+// SpeculationBench: the same requests on one loaded model, with and without drafts, interleaved.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ std::vector<SpeculationBenchPrompt> speculation_prompts();
 
 Status check(const SpeculationBenchSettings& settings);
 
-// The settings must have passed check(). The prompts' own where the model has a tokenizer, random ids otherwise.
+// The settings must have passed check(). Uses the given prompts if the model has a tokenizer, otherwise random ids.
 Status measure_speculation(engine::LoadedModel& loaded, const SpeculationBenchSettings& settings,
                            const std::function<void(const SpeculationBenchRow&)>& report);
 

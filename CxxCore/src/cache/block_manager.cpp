@@ -1,4 +1,4 @@
-// BlockManager: a stack of free ids, a list of kept ones by age, and a count of holders per block.
+// BlockManager: a stack of free ids, a list of cached free blocks by age, and a reference count per block.
 #include "cache/block_manager.h"
 
 namespace pagoda::cache {

@@ -1,4 +1,5 @@
-// CacheLayout: what one KV block and one recurrent slot hold, and their exact bytes. Pure arithmetic, owns nothing.
+// CacheLayout: the contents of a KV block and of a recurrent slot, and their exact sizes. Pure arithmetic, owns
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +12,29 @@ namespace pagoda::cache {
 struct CacheLayout {
   int32_t num_attention_layers = 0;
   int32_t num_kv_heads = 0;
-  int32_t head_dim = 0;      // of a row
-  bool has_latents = false;  // one row of a token and layer that is key and value, instead of two
-  int32_t value_dim = 0;     // the first elements of a latent row, which are the value
+  int32_t head_dim = 0;      // elements of a row
+  bool has_latents = false;  // one row per token and layer that is both key and value, instead of two
+  int32_t value_dim = 0;     // the leading elements of a latent row that form the value
   DType kv_dtype = DType::f32;
   int32_t block_size = 16;  // tokens
 
   int32_t num_recurrent_layers = 0;
   int32_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;
   int32_t conv_channels = 0, conv_kernel = 0;
-  bool has_channel_decay = false;  // a decay for each channel of a key, instead of one for each V-head
-  int32_t num_head_layers = 0;     // an MTP head's: one more attention layer, and hidden states by position in the slot
+  bool has_channel_decay = false;  // a decay per key channel instead of one per V-head
+  int32_t num_head_layers = 0;  // of an MTP head: one more attention layer, and hidden states by position in the slot
   int32_t hidden_size = 0;
   int32_t anchor_rows = 16;  // tokens between two updates of the state
-  int32_t max_drafts = 0;    // rows after a committed one that may be taken back
+  int32_t max_drafts = 0;    // rows after a committed one that may be rejected
 
-  int32_t conv_rows() const noexcept { return conv_kernel - 1 + max_drafts; }  // of the convolution's ring
+  int32_t conv_rows() const noexcept { return conv_kernel - 1 + max_drafts; }  // in the convolution's ring
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
   int64_t kv_block_bytes() const noexcept {  // keys and values of all layers
     return int64_t{has_latents ? 1 : 2} * (num_attention_layers + num_head_layers) * block_size * num_kv_heads *
            kv_row_bytes(kv_dtype, head_dim);
   }
-  int32_t hidden_rows() const noexcept { return max_drafts + 1; }  // of the ring of hidden states
+  int32_t hidden_rows() const noexcept { return max_drafts + 1; }  // in the ring of hidden states
   int64_t hidden_slot_bytes() const noexcept {
     return num_head_layers > 0 ? int64_t{4} * hidden_rows() * hidden_size : 0;
   }

@@ -1,4 +1,4 @@
-// Chooses positions for checkpoints in order of worth until there are enough.
+// Chooses positions for checkpoints in order of value until there are enough.
 #include "cache/checkpoint_plan.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ constexpr int32_t kTurnDistance = 128;  // between ends of turns that are neithe
 
 std::vector<int32_t> turn_ends(std::span<const int32_t> prompt, std::span<const int32_t> ids) {
   std::vector<int32_t> ends;
-  for (size_t i = 0; i + 1 < prompt.size(); ++i)  // behind the last token there is nothing to continue from
+  for (size_t i = 0; i + 1 < prompt.size(); ++i)  // no prompt continues after the last token
     if (std::ranges::find(ids, prompt[i]) != ids.end()) ends.push_back(static_cast<int32_t>(i) + 1);
   return ends;
 }

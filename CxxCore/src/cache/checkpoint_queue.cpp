@@ -1,13 +1,13 @@
-// PrefixIndex: which checkpoint goes first. All take the same bytes, so what counts is the tokens each saves: those
-// from the state before it, times its uses. What was given up is added to the worth of all that come or are used later,
-// so that nothing stays for ever for having been useful once.
+// PrefixIndex: eviction order of checkpoints. All have the same size, so the value of one is the number of tokens it
+// saves: those since the previous state, times its uses. The value of an evicted checkpoint is added to all that are
+// created or used later, so that a checkpoint does not stay forever because it was useful once.
 #include <algorithm>
 
 #include "cache/prefix_index.h"
 
 namespace pagoda::cache {
 
-constexpr int32_t kFarthest = 64;  // blocks to look back for the state before
+constexpr int32_t kFarthest = 64;  // maximum blocks to search back for the previous state
 
 bool PrefixIndex::goes_before(int32_t slot, int32_t other) const noexcept {
   const Checkpoint &a = checkpoint(slot), &b = checkpoint(other);
@@ -58,7 +58,7 @@ void PrefixIndex::place_in_queue(int32_t slot, size_t index) noexcept {
   checkpoint(slot).queue_index = static_cast<int32_t>(index);
 }
 
-// Up while it goes before its parent, else down while a child goes before it.
+// Moves up while it precedes its parent, otherwise down while a child precedes it.
 void PrefixIndex::sift(size_t index) noexcept {
   const int32_t slot = eviction_queue_[index];
   for (size_t up; index > 0 && goes_before(slot, eviction_queue_[up = (index - 1) / 2]); index = up)

@@ -1,4 +1,4 @@
-// Copy: block or slot `to` becomes what `from` is. The model does it, in the order given.
+// Copy: block or slot `to` becomes a copy of `from`. The model executes copies in the given order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// PrefixCache: admission by reuse, publication while a sequence runs, and what stays when it goes.
+// PrefixCache: admission with reuse, publication while a sequence runs, and retention when it ends.
 #include "cache/prefix_cache.h"
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace pagoda::cache {
 using request::Sequence;
 
 constexpr int32_t kWorthWaiting = 16;  // tokens
-constexpr int32_t kBranchUses = 3;     // of a state where two prompts diverged: a third is likely
-constexpr int32_t kPreemptedUses = 8;  // of the state that a preempted sequence will come back to
+constexpr int32_t kBranchUses = 3;     // expected uses of a state where two prompts diverged: a third use is likely
+constexpr int32_t kPreemptedUses = 8;  // expected uses of the state that a preempted sequence will resume from
 constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
-// Room for the position was reserved with the sequence; without, it is not worth an allocation.
+// Space for the position was reserved with the sequence; if not, it is not worth an allocation.
 void PrefixCache::learn_branch(Sequence& sequence, const PrefixIndex::Match& match) const noexcept {
   std::vector<int32_t>& planned = sequence.checkpoint_positions;
   const int32_t branch = match.num_matched;
@@ -47,7 +47,7 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies, int64_t num_spare_bl
     blocks_.release(table);
     return false;
   }
-  if (match.slot >= 0) index_.touch(match.slot);  // not before there is room: a sequence that waits uses nothing
+  if (match.slot >= 0) index_.touch(match.slot);  // only after admission: a waiting sequence uses nothing
   if (partial >= 0) copies.blocks.push_back({partial, table[num_full]});
   if (index_.has_state()) {
     sequence.state_slot = states_.acquire();
@@ -87,7 +87,7 @@ bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence*
     if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
     const auto shared = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
     const int32_t most = std::min(static_cast<int32_t>(shared), newcomer.num_tokens() - 1);
-    int32_t best = most - most % blocks_.block_size();  // what the other will publish as it goes
+    int32_t best = most - most % blocks_.block_size();  // the blocks that the other one will publish
     if (index_.has_state()) {
       best = 0;
       for (int32_t p = next_save(*other, other->num_computed_tokens); p <= std::min(most, other->num_tokens() - 1);
@@ -114,7 +114,7 @@ PrefixCache::BlockTail PrefixCache::tail_before(const Sequence& sequence, int32_
           std::span(sequence.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(position - first))};
 }
 
-// Of two blocks with the same tokens one is enough: their numbers are the same bits.
+// Of two blocks with the same tokens one is sufficient: their contents are bit-identical.
 void PrefixCache::publish(Sequence& sequence) {
   if (!sequence.uses_cache) return;
   const int32_t num_full = sequence.num_computed_tokens / blocks_.block_size();
@@ -172,7 +172,7 @@ void PrefixCache::release(Sequence& sequence) noexcept {
   sequence.num_published_blocks = 0;
 }
 
-// The slot itself becomes the checkpoint: no copy.
+// The slot itself becomes the checkpoint, without a copy.
 void PrefixCache::keep_end(Sequence& sequence) {
   publish(sequence);
   const BlockTail end = tail_before(sequence, sequence.num_computed_tokens);

@@ -5,7 +5,7 @@
 
 namespace pagoda::cache {
 
-// Mixes the id, so that blocks handed out in order do not make a list of the tree.
+// Mixes the id, so that blocks allocated in order do not degenerate the tree to a list.
 static uint32_t priority(int32_t block) noexcept {
   uint32_t x = static_cast<uint32_t>(block) * 0x9e3779b1u;
   x = (x ^ (x >> 16)) * 0x85ebca6bu;
@@ -60,7 +60,7 @@ int32_t PrefixIndex::next_sibling(int32_t block) const noexcept {
   return next;
 }
 
-// Children that begin with the same tokens are adjacent in the order; the first of them is neighbours().from.
+// Children with the same leading tokens are adjacent in the order; the first of them is neighbours().from.
 int32_t PrefixIndex::find_covering(const BlockKey& key, int32_t other_than) const noexcept {
   int32_t block = neighbours(key).from;
   if (block >= 0 && block == other_than) block = next_sibling(block);
@@ -91,7 +91,7 @@ int32_t PrefixIndex::inserted(int32_t root, int32_t block) noexcept {
   return root;
 }
 
-// The neighbours of `block`.
+// Splits the search tree `root` into the nodes before `block` and those after it.
 void PrefixIndex::split(int32_t root, int32_t block, int32_t& left, int32_t& right) noexcept {
   if (root < 0) {
     left = right = -1;

@@ -1,4 +1,4 @@
-// PrefixIndex: walking and changing the tree of blocks.
+// PrefixIndex: traversal and modification of the tree of blocks.
 #include "cache/prefix_index.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ void PrefixIndex::publish_end(int32_t parent, std::string_view salt, std::span<c
   if (node(block).num_tokens > 0 || find_covering(key, block) < 0) insert(key, block);
 }
 
-// A block that stands in the tree already, with fewer of its tokens, goes where all of them belong.
+// A block that is already in the tree with fewer of its tokens moves to the position of all of them.
 void PrefixIndex::insert(const BlockKey& key, int32_t block) {
   Node& n = node(block);
   if (n.num_tokens > 0) {
@@ -91,7 +91,7 @@ void PrefixIndex::insert(const BlockKey& key, int32_t block) {
   add_child(block);
 }
 
-// Ends of other prompts that this block continues: it can carry their checkpoints, and their blocks are free.
+// Takes over the checkpoints of other prompts' last blocks that this block continues; those blocks become free.
 void PrefixIndex::absorb_shorter(int32_t block, const BlockKey& key) noexcept {
   for (int32_t length = static_cast<int32_t>(key.tokens.size()); length > 0;) {
     const BlockKey beginning{key.parent, key.salt, key.tokens.first(static_cast<size_t>(length))};
@@ -103,7 +103,7 @@ void PrefixIndex::absorb_shorter(int32_t block, const BlockKey& key) noexcept {
       erase(other);
       blocks_.drop(other);
     }
-    length = std::min(length - 1, common(near.before, beginning));  // nothing between the two is a beginning of both
+    length = std::min(length - 1, common(near.before, beginning));  // no prefix between these is shared
   }
 }
 
@@ -116,8 +116,8 @@ void PrefixIndex::clear() noexcept {
   }
 }
 
-// A child never outlives its parent: a sequence releases its blocks back to front.
-// Erasing them all the same keeps the tree whole should that ever change.
+// A child never outlives its parent, because a sequence releases its blocks from last to first.
+// Erasing the children anyway keeps the tree consistent should that ever change.
 void PrefixIndex::erase(int32_t block) noexcept {
   Node& n = node(block);
   while (n.children >= 0) {

@@ -1,13 +1,13 @@
-// PrefixIndex: which tokens the KV blocks hold, as a tree, and where in it recurrent states are kept (checkpoints).
-// A node is a block: its parent is the block before it, its tokens are compared one by one, so there is no hash that
-// could lie. Prompts of different tenants (salts) are different trees. Ids only; the numbers live on the device.
+// PrefixIndex: the tokens in the KV blocks, as a tree, and the recurrent states saved in it (checkpoints).
+// A node is a block: its parent is the block before it. Tokens are compared one by one, so there are no hash
+// collisions. Prompts of different tenants (salts) are in different trees. Ids only; the data is on the device.
 //
-// Children of a node lie in a balanced search tree in the order of their tokens, so that of 100,000 the one that shares
-// most with a prompt is found by 20 to 40 comparisons, even when they diverge in the middle of a block. Checkpoints
-// are found by a hash of the tokens before them.
+// The children of a node form a balanced search tree ordered by tokens. Among 100,000 children, the one that shares the
+// most tokens with a prompt is found with 20 to 40 comparisons, even if they diverge in the middle of a block.
+// Checkpoints are found by a hash of the tokens before them.
 //
 // State: per block its node, per slot its checkpoint; all sized once, so nothing is allocated in the step loop.
-// Thread rule: the engine's thread only, but for look_up(), which any thread may call.
+// Thread rule: the engine's thread only, except look_up(), which any thread may call.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +27,23 @@ constexpr int32_t kMaxBlockSize = 32;  // tokens
 
 class PrefixIndex {
  public:
-  // `max_checkpoints` slots of `states` may be checkpoints at once. Without state, blocks alone are enough to continue
-  // from.
+  // At most `max_checkpoints` slots of `states` are checkpoints. Without recurrent state, blocks alone are sufficient
+  // to resume.
   PrefixIndex(BlockManager& blocks, StatePool& states, bool has_state, int32_t max_checkpoints);
   PrefixIndex(const PrefixIndex&) = delete;
   PrefixIndex& operator=(const PrefixIndex&) = delete;
 
   struct Match {
-    int32_t num_matched = 0;           // leading tokens that something in the tree has too
-    int32_t matched_block = kNoBlock;  // the last block of which all tokens are among those
-    int32_t num_tokens = 0;            // of those, the most a sequence can continue from
-    int32_t block = kNoBlock;  // the node with the last of them; shared when it ends there, copied when it continues
+    int32_t num_matched = 0;           // leading tokens that are also in the tree
+    int32_t matched_block = kNoBlock;  // the last block whose tokens all match
+    int32_t num_tokens = 0;            // the most matched tokens that a sequence can resume from
+    int32_t block = kNoBlock;  // the node with the last of them; shared if it ends there, copied if it continues
     int32_t slot = -1;         // the state after them; -1 without state
   };
-  // The longest match of at most `limit` tokens. Changes nothing, the order of evictions included.
+  // The longest match of at most `limit` tokens. Changes nothing, not even the eviction order.
   Match find(std::string_view salt, std::span<const int32_t> tokens, int32_t limit) const noexcept;
   // The same for any thread: waits while the engine's thread changes the tree, which takes microseconds and never spans
-  // a step. Of the answer only the counts outlive the call: blocks and slots may be given to others at once.
+  // a step. Only the counts remain valid after the call: blocks and slots may be reallocated immediately.
   Match look_up(std::string_view salt, std::span<const int32_t> tokens, int32_t limit) const noexcept {
     const std::lock_guard lock(mutex_);
     return find(salt, tokens, limit);
@@ -51,25 +51,25 @@ class PrefixIndex {
   // The blocks from the first of the prompt to `block`, appended to `table`.
   void chain_to(int32_t block, std::vector<int32_t>& table) const;
 
-  // A held block that is full: its tokens are computed and follow those of `parent`. Returns the block that represents
-  // them in the tree, which is another one if the tree had these tokens already.
+  // Adds a held, full block: its tokens are computed and follow those of `parent`. Returns the block that represents
+  // them in the tree, which is a different one if the tree already had these tokens.
   int32_t publish(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
-  // The same for a block that is not full and will not be filled. Does nothing if the tokens are cached already.
+  // The same for a block that is not full and will not be filled. Does nothing if the tokens are already cached.
   void publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
 
-  // A slot to write a checkpoint into; -1 when there are to be none. May cost the checkpoint that is worth least.
+  // A slot for a checkpoint; -1 if checkpoints are disabled. May evict the least valuable checkpoint.
   int32_t reserve_slot() noexcept;
-  // The slot of a sequence becomes one that a checkpoint may stand in. False when there are to be none.
+  // Turns a sequence's slot into one that a checkpoint may use. False if checkpoints are disabled.
   bool adopt_slot() noexcept;
   void give_back_slot(int32_t slot) noexcept;
-  // The state after `tokens`, which follow those of `parent` and lie in `block`, is in `slot`, reserved or adopted.
-  // It is expected to be used so many times. False when it was cached already: then the slot is free again.
+  // Adds the state after `tokens`, which follow those of `parent` and are in `block`; it is in `slot`, reserved or
+  // adopted. `num_uses` is the expected number of uses. False if it was already cached: then the slot is free again.
   bool add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
                       int32_t slot, int32_t num_uses = 1);
   void touch(int32_t slot) noexcept;                          // the checkpoint was used now
-  void expect_uses(int32_t slot, int32_t num_uses) noexcept;  // from now on at least so many
+  void expect_uses(int32_t slot, int32_t num_uses) noexcept;  // at least this many from now on
 
-  void clear() noexcept;  // what the blocks and slots hold is lost; no sequence holds any
+  void clear() noexcept;  // the contents of blocks and slots are lost; no sequence holds any
 
   bool has_state() const noexcept { return has_state_; }
   int32_t max_checkpoints() const noexcept { return max_checkpoints_; }
@@ -86,27 +86,27 @@ class PrefixIndex {
     int32_t left = -1, right = -1;  // in the search tree of the parent's children
     int32_t first_checkpoint = -1;
     int32_t num_below = 0;  // checkpoints of the children
-    std::string salt;       // of nodes without parent
+    std::string salt;       // only in nodes without a parent
   };
   struct Checkpoint {
     int32_t block = -1;  // -1: the entry is unused
-    int32_t length = 0;  // tokens of the block that it is behind
-    int32_t next = -1;   // of the same block
-    uint64_t hash = 0;   // of the tokens before it
+    int32_t length = 0;  // tokens of the block before it
+    int32_t next = -1;   // the next checkpoint of the same block
+    uint64_t hash = 0;   // hash of the tokens before it
     int32_t next_in_bucket = -1;
-    int32_t num_uses = 0;      // expected, then counted
-    int64_t worth = 0;         // tokens saved by its uses, over what was given up before its last one
-    uint64_t last_use = 0;     // number of the use; decides between equals
+    int32_t num_uses = 0;      // expected, later counted
+    int64_t worth = 0;         // tokens saved by its uses, plus the eviction level at its last use
+    uint64_t last_use = 0;     // sequence number of the use; breaks ties
     int32_t queue_index = -1;  // index in eviction_queue_
   };
-  struct BlockKey {  // a beginning of a block: tokens that follow those of `parent`
+  struct BlockKey {  // the start of a block: tokens that follow those of `parent`
     int32_t parent;
     std::string_view salt;
     std::span<const int32_t> tokens;
   };
   struct Neighbours {
-    int32_t before = -1;  // the last child whose tokens come before those of a key,
-    int32_t from = -1;    // and the first of the others; of all children one of the two shares most with it
+    int32_t before = -1;  // the last child whose tokens precede those of a key
+    int32_t from = -1;    // the child after it; one of the two shares the most tokens with the key
   };
 
   Node& node(int32_t block) noexcept { return nodes_[block]; }
@@ -120,10 +120,10 @@ class PrefixIndex {
   int32_t num_below(int32_t parent) const noexcept { return parent < 0 ? num_below_roots_ : node(parent).num_below; }
 
   // The search trees (prefix_children.cpp).
-  int compare(int32_t block, const BlockKey& key) const noexcept;     // tokens of a child with those of a key
-  bool precedes(int32_t block, int32_t other) const noexcept;         // among the children of one parent
-  int32_t common(int32_t block, const BlockKey& key) const noexcept;  // tokens; 0 when block is -1
-  bool covers(int32_t block, const BlockKey& key) const noexcept;     // block begins with all tokens of the key
+  int compare(int32_t block, const BlockKey& key) const noexcept;  // compares the tokens of a child with those of a key
+  bool precedes(int32_t block, int32_t other) const noexcept;      // among the children of one parent
+  int32_t common(int32_t block, const BlockKey& key) const noexcept;  // number of common tokens; 0 if block is -1
+  bool covers(int32_t block, const BlockKey& key) const noexcept;     // block starts with all tokens of the key
   Neighbours neighbours(const BlockKey& key) const noexcept;
   int32_t next_sibling(int32_t block) const noexcept;
   int32_t find_covering(const BlockKey& key, int32_t other_than) const noexcept;
@@ -138,8 +138,8 @@ class PrefixIndex {
                   Match& match) const noexcept;
   int32_t& bucket_of(uint64_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }
 
-  void insert(const BlockKey& key, int32_t block);  // or, when it is in the tree, gives it all tokens of the key
-  void erase(int32_t block) noexcept;               // with everything below it
+  void insert(const BlockKey& key, int32_t block);  // if it is already in the tree, gives it all tokens of the key
+  void erase(int32_t block) noexcept;               // including everything below it
   void absorb_shorter(int32_t block, const BlockKey& key) noexcept;
   void move_checkpoints(int32_t from, int32_t to) noexcept;
   void attach(int32_t slot, int32_t block, int32_t length) noexcept;
@@ -151,11 +151,11 @@ class PrefixIndex {
   int32_t tokens_saved(int32_t slot) const noexcept;
   void enqueue(int32_t slot, int32_t num_uses) noexcept;
   void dequeue(int32_t slot) noexcept;
-  void appraise(int32_t slot) noexcept;  // it was used now, num_uses times in all
+  void appraise(int32_t slot) noexcept;  // it was used now, num_uses times in total
   void place_in_queue(int32_t slot, size_t index) noexcept;
   void sift(size_t index) noexcept;
 
-  // Held by the engine's thread while it changes what find() reads; its own reads need no lock.
+  // Locked by the engine's thread while it changes data that find() reads; its own reads need no lock.
   mutable std::mutex mutex_;
   BlockManager& blocks_;
   StatePool& states_;
@@ -167,10 +167,10 @@ class PrefixIndex {
   std::vector<int32_t> buckets_;         // a power of two of them: the first checkpoint of each, by Checkpoint::hash
   int32_t roots_ = -1;                   // search tree of the nodes without parent
   int32_t num_below_roots_ = 0;
-  std::vector<int32_t> eviction_queue_;  // a heap: the first is the next to go
-  int64_t worth_given_up_ = 0;           // the greatest of those that went
+  std::vector<int32_t> eviction_queue_;  // a heap: the first is evicted next
+  int64_t worth_given_up_ = 0;           // the greatest value of the evicted checkpoints
   uint64_t num_uses_ = 0;
-  int32_t num_checkpoints_ = 0;  // reserved and adopted slots included
+  int32_t num_checkpoints_ = 0;  // including reserved and adopted slots
   int64_t num_nodes_ = 0, num_checkpoint_evictions_ = 0, num_checkpoint_hits_ = 0;
 };
 

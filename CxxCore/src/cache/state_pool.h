@@ -1,5 +1,5 @@
-// StatePool: which recurrent state slots are free. Ids only; the numbers live on the device.
-// A slot handed out holds what its last owner left there: the step that first uses it must zero it
+// StatePool: which recurrent state slots are free. Ids only; the data is on the device.
+// An acquired slot still contains the data of its last owner: the step that first uses it must zero it
 // (Sequence::has_fresh_slot).
 #pragma once
 
@@ -19,7 +19,7 @@ class StatePool {
   int32_t num_free() const noexcept { return static_cast<int32_t>(free_.size()); }
   bool is_in_use(int32_t slot) const noexcept { return in_use_[slot] != 0; }
 
-  int32_t acquire() noexcept {  // -1 when none is free
+  int32_t acquire() noexcept {  // returns -1 if none is free
     if (free_.empty()) return -1;
     const int32_t slot = free_.back();
     free_.pop_back();

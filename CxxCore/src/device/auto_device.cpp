@@ -1,4 +1,4 @@
-// Tries devices, and keeps the verdicts in small files.
+// Tries devices, and caches the results in small files.
 #include "device/auto_device.h"
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct Trial {
   Status status;
 };
 
-// Where the verdict on a device is kept; empty for nowhere.
+// The file with the cached result for a device; empty for none.
 std::string verdict_path(const AutoOptions& options, const AutoCandidate& candidate, const Device& device) {
   if (options.verdict_folder.empty()) return "";
   Hash128 hash;
@@ -39,7 +39,7 @@ std::string read_verdict(const std::string& path) {
   return std::getline(file, line) ? line : "";
 }
 
-// Whatever goes wrong, the next start tries the device again.
+// On any error, the next start tries the device again.
 void keep_verdict(const std::string& path) {
   if (path.empty()) return;
   std::error_code ignored;
@@ -71,7 +71,7 @@ AutoChoice choose_device(const std::vector<AutoCandidate>& candidates,
     std::promise<Trial> promise;
     std::future<Trial> trial = promise.get_future();
     try {
-      // All by value: a thread that is left behind has nothing of ours.
+      // Captures everything by value: an abandoned thread must not refer to any of our objects.
       std::thread([candidate, make_trusted, options, promise = std::move(promise)]() mutable {
         promise.set_value(try_device(candidate, make_trusted, options));
       }).detach();

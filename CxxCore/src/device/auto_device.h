@@ -12,21 +12,21 @@ namespace pagoda::device {
 
 struct AutoCandidate {
   std::string name;
-  std::function<Result<std::unique_ptr<Device>>()> make;  // `unsupported` where the machine has none: no reason to tell
-  std::string version;                                    // of its kernels; a verdict holds for one of them
+  std::function<Result<std::unique_ptr<Device>>()> make;  // `unsupported` if the machine has none; not reported
+  std::string version;                                    // of its kernels; a result applies to one version
 };
 
 struct AutoOptions {
-  std::string verdict_folder;  // keeps what a device was found to be, by its description and version; "" = nowhere
-  double max_seconds = 30;     // for a candidate, the first compilation of its kernels included
+  std::string verdict_folder;  // caches self-test results by description and version; "" = nowhere
+  double max_seconds = 30;     // per candidate, including the first compilation of its kernels
 };
 
 struct AutoChoice {
-  std::unique_ptr<Device> device;  // null: none of the candidates
-  std::string reason;              // why the first one that is there was not taken; empty where none is there
+  std::unique_ptr<Device> device;  // null: no candidate was usable
+  std::string reason;              // why the first available one was not used; empty if none is available
 };
 
-// Candidates in order. Each is tried on a thread of its own: one whose driver never answers is left behind there.
+// Candidates in order. Each is tried on its own thread, which is abandoned if its driver never responds.
 AutoChoice choose_device(const std::vector<AutoCandidate>& candidates,
                          const std::function<Result<std::unique_ptr<Device>>()>& make_trusted,
                          const AutoOptions& options);

@@ -48,7 +48,7 @@ struct StepLimits {
   int64_t context = 0;               // most tokens per sequence
   int64_t heads = 0, head_dim = 0;   // of attention
   int64_t head_rows = 0;             // most rows of a product by head (MLA: expert_matmul), with at most
-  int64_t head_cols = 0;             // so many columns, which `cols` includes; 0: none
+  int64_t head_cols = 0;             // this many columns, included in `cols`; 0: none
   int64_t k_heads = 0, v_heads = 0;  // of Gated DeltaNet
   int64_t k_dim = 0;                 // key dim of Gated DeltaNet
   int64_t logits_rows = 0, vocab = 0;
@@ -62,7 +62,7 @@ struct DeviceInfo {
   // Upper bound for the duration of a step, for devices that also drive the display: longer steps freeze the screen.
   // 0: no bound.
   double max_step_seconds = 0;
-  bool has_own_memory = false;    // apart from the host's
+  bool has_own_memory = false;    // separate from host memory
   bool runs_beside_host = false;  // submit() returns before the step is done
 };
 
@@ -73,7 +73,7 @@ class Pending {
   virtual Status wait() noexcept = 0;
 };
 
-// Ops that not every device has, which Encoder::can() answers for; the others are everywhere.
+// Ops that not every device supports, see Encoder::can(); the others are always available.
 enum class Op : uint8_t {
   argmax,
   sample,
@@ -120,12 +120,13 @@ class Encoder {
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;
 
-  // The step submitted last, where the device keeps its launches to run them again as they are: a number that no other
-  // step has. 0: it does not.
+  // The step submitted last, if the device can run its launches again unchanged: a unique number.
+  // 0: it cannot.
   virtual uint64_t repeatable_step() const noexcept { return 0; }
-  // Submits that step again: the same ops on the same tensors, whose contents alone may differ. Nothing is recorded.
+  // Submits that step again: the same ops on the same tensors, of which only the contents may differ. Nothing is
+  // recorded.
   virtual Pending& repeat() noexcept { return submit(); }
-  // Equal for contexts that take the same launches, all else being equal.
+  // Equal for contexts with the same launches, all else being equal.
   virtual int64_t context_class(int64_t max_context) const noexcept { return max_context; }
 };
 
@@ -138,8 +139,8 @@ class Device {
   // Zero-filled, 64-byte aligned. `label` names it in the error.
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) = 0;
 
-  // The same for small results that the host reads after every step: where the device can, in memory that the host
-  // sees, so that reading them takes no copy.
+  // The same for small results that the host reads after every step: if possible, in memory visible to the host,
+  // so that reading them needs no copy.
   virtual Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) {
     return allocate(size_bytes, label);
   }

@@ -10,8 +10,8 @@ namespace pagoda::device {
 
 constexpr int64_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
 
-// The k experts with the highest scores, highest first (lower index on ties), and their weights: scores are
-// softmax(logits), or sigmoid(logits), chosen by with a bias; the weights are the scores without bias, divided by their
+// The k experts with the highest scores, highest first (lower index on ties), and their weights. Scores are
+// softmax(logits), or sigmoid(logits) plus an optional bias; the weights are the scores without bias, divided by their
 // sum if `normalise`, times `scale`. With groups (E / num_groups adjacent experts each) only those of the
 // `groups_per_token` best groups are candidates: a group is as good as its best expert, or with a sigmoid as the sum of
 // its best two.

@@ -5,8 +5,8 @@
 
 namespace pagoda::device {
 
-// out[t][i] = gelu(x[t][i]) * x[t][F + i] with gelu by tanh: g / (1 + exp(-2 sqrt(2 / pi) (g + 0.044715 g^3))). out may
-// be the first half of x.
+// out[t][i] = gelu(x[t][i]) * x[t][F + i] with the tanh form of gelu: g / (1 + exp(-2 sqrt(2 / pi) (g + 0.044715
+// g^3))). out may be the first half of x.
 struct GeluMulArgs {
   Tensor x;    // f32 [T, 2 F]
   Tensor out;  // f32 [T, F], rows strided

@@ -8,7 +8,7 @@
 
 namespace pagoda::device {
 
-// Of a row, and of the part that is the value (at most kMaxHeadDim).
+// Maximum elements of a row; those of its value are at most kMaxHeadDim.
 constexpr int64_t kMaxLatentDim = 576;
 
 // Writes the row of each token to its slot: block = slot / block_size, offset = slot % block_size.
@@ -29,7 +29,8 @@ struct LatentAttentionArgs {
   Tensor out;  // f32 [T, heads, Dv]
 };
 
-// The cache with a dimension of one KV head, as PagedAttentionArgs has it; the first `dim` elements of its rows.
+// The cache as PagedAttentionArgs expects it, with a dimension for its one KV head; only the first `dim` elements of
+// each row.
 inline Tensor with_one_head(Tensor cache, int64_t dim) noexcept {
   cache.rank = 4;
   cache.shape[2] = 1;

@@ -11,7 +11,7 @@ namespace pagoda::device {
 constexpr int64_t kMaxHeadDim = 512;  // of attention heads and both GDN dims: bounds a device's scratch memory
 constexpr int64_t kMaxConvKernel = 8;
 
-// Rows of a sequence that a step may compute speculatively and the next step may discard, and that rings beside a
+// Rows of a sequence that a step may compute speculatively and the next step may discard, and that the rings next to a
 // recurrent state keep. Rows of a KV cache have no such limit.
 constexpr int32_t kMaxDrafts = 7;
 
@@ -47,8 +47,8 @@ struct EmbeddingArgs {
 };
 
 // out = x * rsqrt(mean(x^2) + eps) * (w + weight_offset), after x += residual when residual is present (x is written).
-// The residual is used up: a device may add it to x in the op before, if that is the matmul that makes it, and never
-// write it.
+// The residual is consumed: a device may add it to x in the previous op, if that is the matmul that computes it, and
+// never write it.
 struct RmsNormArgs {
   Tensor x;         // f32 [T, H]
   Tensor residual;  // f32 [T, H] or absent
@@ -72,7 +72,7 @@ struct MatmulArgs {
 };
 
 // Per head: RMS norm over D (with a weight), then rotation of the first rotary_dim dims (i, i + rotary_dim / 2). x may
-// be strided over heads. out may alias x, and is not written where caching and attention come next and a device fuses.
+// be strided over heads. out may alias x, and is not written if a device fuses the op with caching and attention.
 struct QkNormRopeArgs {
   Tensor x;       // f32 [T, heads, D]
   Tensor weight;  // f32 [D] or absent

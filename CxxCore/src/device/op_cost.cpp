@@ -16,12 +16,12 @@ double bytes_as(const Tensor& t, const Tensor& as) noexcept {
 }
 
 struct Positions {
-  double cached = 0;   // that any row of the step sees, over all sequences
+  double cached = 0;   // positions that any row of the step sees, over all sequences
   double visible = 0;  // (query, key) pairs
 };
 
-// `window`: positions that a row sees at most; 0: all. Where the host cannot see the lengths, each is max_context, of
-// sequences of one row.
+// `window`: maximum positions that a row attends to; 0: all. If the lengths are not visible to the host, every sequence
+// counts as one row with max_context positions.
 Positions positions(const SequenceArgs& sequences, int64_t window) noexcept {
   Positions sum;
   if (sequences.context_lens.buffer->host_pointer() == nullptr) {
@@ -41,20 +41,21 @@ Positions positions(const SequenceArgs& sequences, int64_t window) noexcept {
   return sum;
 }
 
-// A head's row of a cache [num_blocks, block_size, heads, D], with the scales that i8 rows have behind their elements.
+// One head's row of a cache [num_blocks, block_size, heads, D], including the scale that follows the elements of an i8
+// row.
 double cache_row_bytes(const Tensor& cache) noexcept {
   const int64_t elements = cache.shape[2] > 1 ? std::min(cache.strides[1], cache.strides[2]) : cache.strides[1];
   return number(elements) * number(static_cast<int64_t>(dtype_bytes(cache.dtype)));
 }
 
-// The delta rule of gdn and kda. A state is read once for each sequence, and written where its rows end a block.
+// The delta rule of gdn and kda. A state is read once per sequence, and written if its rows end a block.
 template <class Args>
 OpCost delta_rule(const Args& a) noexcept {
   const double rows = number(a.q.shape[0]), sequences = number(a.sequences.context_lens.shape[0]);
   const double state = number(a.v.shape[1] * a.q.shape[2] * a.v.shape[2]);
   const double inside = number(a.v.shape[1] * a.v.shape[2] * kGdnBlock);
   const double writes = std::min(1.0, rows / sequences / kGdnBlock);  // of a state, on average
-  // Two products with the state per row, and its update once per block; within a block, half of it on average.
+  // Two products with the state per row, and its update once per block; within a block, half of its rows on average.
   return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.k) + tensor_bytes(a.v) + tensor_bytes(a.out) +
                    slots_bytes(a.k_rows, a.sequences) + slots_bytes(a.u_rows, a.sequences) +
                    slots_bytes(a.state, a.sequences) * (1 + writes),
@@ -74,7 +75,7 @@ OpCost op_cost(const EmbeddingArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.out) + row * number(a.out.shape[0])};
 }
 OpCost op_cost(const RmsNormArgs& a) noexcept {
-  const double made = a.only_next ? 0 : tensor_bytes(a.out);  // or by the matmul that reads them
+  const double made = a.only_next ? 0 : tensor_bytes(a.out);  // 0: the matmul that reads the rows computes them
   return {.bytes = tensor_bytes(a.x) * (a.residual.is_present() ? 3 : 1) + made};
 }
 OpCost op_cost(const MatmulArgs& a) noexcept {

@@ -1,4 +1,5 @@
-// OpCost: what an op has to move and compute at least, from its arguments; profiles, counters and benches divide by it.
+// OpCost: the minimum bytes and operations of an op, from its arguments; profiles, counters and benchmarks divide by
+// it.
 #pragma once
 
 #include "device/device.h"
@@ -23,7 +24,7 @@ OpCost op_cost(const RmsNormArgs& a) noexcept;
 OpCost op_cost(const MatmulArgs& a) noexcept;
 OpCost op_cost(const QkNormRopeArgs& a) noexcept;
 OpCost op_cost(const ReshapeAndCacheArgs& a) noexcept;
-OpCost op_cost(const PagedAttentionArgs& a) noexcept;  // at most, where the host cannot see the lengths
+OpCost op_cost(const PagedAttentionArgs& a) noexcept;  // an upper bound if the lengths are not visible to the host
 OpCost op_cost(const SigmoidGateArgs& a) noexcept;
 OpCost op_cost(const CausalConv1dArgs& a) noexcept;
 OpCost op_cost(const GdnArgs& a) noexcept;

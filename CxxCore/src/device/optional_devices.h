@@ -1,5 +1,5 @@
-// Devices that a program has only if it is linked with a file that adds them: nothing else refers to them, so that the
-// linker leaves their code and texts out of every other program.
+// Devices that a program contains only if it is linked with a file that adds them: nothing else refers to them, so that
+// the linker removes their code and kernel sources from every other program.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@ namespace pagoda::device {
 
 struct OptionalDevice {
   const char* name;
-  Result<std::unique_ptr<Device>> (*make)(int num_threads);  // the error says what this machine lacks
+  Result<std::unique_ptr<Device>> (*make)(int num_threads);  // the error names what this machine lacks
   bool (*is_there)();                                        // whether this machine has it
-  std::string (*version)();                                  // of its kernels; null: `auto` never takes it
+  std::string (*version)();                                  // of its kernels; null: `auto` never uses it
   const OptionalDevice* next = nullptr;                      // added before this one
 };
 
-// For initialisers of a program, at any moment before main(). device lives for ever and is added once.
+// For initialisers, at any time before main(). device must live forever and is added once.
 void add_optional_device(OptionalDevice& device) noexcept;
 
 std::vector<const OptionalDevice*> optional_devices();  // those of this program, by name

@@ -16,13 +16,13 @@ namespace {
 
 Result<std::unique_ptr<Device>> make_metal_device() {
   auto backend = gpu::metal::make_metal_backend();
-#ifdef PAGODA_METAL  // elsewhere nothing of the GPU device is referred to
+#ifdef PAGODA_METAL  // elsewhere nothing refers to the GPU device
   if (backend.is_ok()) return gpu::make_gpu_device(std::move(*backend));
 #endif
   return backend.status;
 }
 
-// The GPU that passes its self-test, else the CPU, whose description then says why.
+// The GPU that passes its self-test, otherwise the CPU, whose description then says why.
 Result<std::unique_ptr<Device>> make_auto_device(int num_threads) {
   std::vector<AutoCandidate> candidates;
 #ifdef PAGODA_METAL
@@ -37,7 +37,7 @@ Result<std::unique_ptr<Device>> make_auto_device(int num_threads) {
   return cpu::make_cpu_device("", num_threads, choice.reason);
 }
 
-// How a program comes to have an optional device; "" for other names.
+// How to add an optional device to a program; "" for other names.
 std::string advice_on(const std::string& name) {
   if (name != "cuda" && name != "software") return "";
 #ifdef PAGODA_METAL_ONLY

@@ -1,12 +1,12 @@
-// Questions to a device before a model is loaded and after a step has failed. A device answers when it implements
-// these; others have kernels for everything and nothing that could break for good.
+// Queries to a device before a model is loaded and after a step has failed. A device answers them by implementing
+// these interfaces; other devices have kernels for everything and cannot fail permanently.
 #pragma once
 
 #include "device/device.h"
 
 namespace pagoda::device {
 
-// A model's requirements of the kernels in every step. 0: it has no such layers.
+// The kernels that a model needs in every step. 0: it has no such layers.
 struct KernelNeeds {
   DType kv_dtype = DType::f32;
   int64_t block_size = 16;  // tokens
@@ -19,7 +19,7 @@ struct KernelNeeds {
 class KernelSupport {
  public:
   virtual ~KernelSupport() = default;
-  // unsupported, and the message names what there is no kernel for.
+  // unsupported, and the message names the missing kernel.
   virtual Status check_support(const KernelNeeds& needs) const = 0;
 };
 
@@ -31,26 +31,26 @@ class KernelTiming {
   virtual void set_kernel_timing(bool enabled) = 0;
 };
 
-// Devices with two sets of kernels for products with weights of 16, 8 and 4 bits: their usual ones, and some for matrix
-// units whose order of sums is not ours to know. Bits differ between the two, so that all products of a model are of
-// one.
+// Devices with two sets of kernels for products with weights of 16, 8 and 4 bits: the usual ones, and kernels for
+// matrix units, whose summation order is unspecified. The results differ in their bits, so that all products of a model
+// use one set.
 class TensorProducts {
  public:
   virtual ~TensorProducts() = default;
-  // Whether the machine has such units; their kernels may still not run.
+  // Whether the machine has such units; their kernels may still fail to run.
   virtual bool has_tensor_products() const noexcept = 0;
-  // Of the kernels and the system that compiles them: what was found out about them holds as long as it is the same.
+  // Identifies the kernels and the system that compiles them: cached results apply while it is the same.
   virtual std::string tensor_version() const = 0;
   // For all products from now on.
   virtual void use_tensor_products(bool enabled) noexcept = 0;
-  // Ends the device's description from now on.
+  // Appended to the device's description from now on.
   virtual void describe_products(const std::string& text) = 0;
 };
 
 class DeviceHealth {
  public:
   virtual ~DeviceHealth() = default;
-  // Asked after a failed step: not ok when no later step can succeed either.
+  // Called after a failed step: not ok if no later step can succeed either.
   virtual Status health() noexcept = 0;
 };
 
@@ -59,7 +59,7 @@ inline Status check_support(const Device& device, const KernelNeeds& needs) {
   return support ? support->check_support(needs) : ok_status();
 }
 
-// Nothing where the device has no kernels to time.
+// Does nothing if the device has no kernels to time.
 inline void set_kernel_timing(Device& device, bool enabled) {
   if (auto* timing = dynamic_cast<KernelTiming*>(&device)) timing->set_kernel_timing(enabled);
 }

@@ -1,5 +1,5 @@
-// The trial of a device's kernels for matrix units: whether they give each row its own bits, the right numbers, and
-// time.
+// The trial of a device's kernels for matrix units: whether their results are independent of the batch, correct, and
+// faster.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 
 namespace pagoda::device {
 
-// Products that a model makes with weights of this shape, for every token.
+// Products that a model computes with weights of this shape, for every token.
 struct ProductShape {
   int64_t rows = 0, cols = 0;  // of the weight
   WeightFormat format = WeightFormat::bf16;
   bool silu_mul = false;
-  bool is_head = false;  // of a prompt only its last token is multiplied
-  int64_t count = 1;     // of such weights
+  bool is_head = false;  // only the last token of a prompt is multiplied
+  int64_t count = 1;     // number of such weights
   bool operator==(const ProductShape&) const = default;
 };
 
 struct TrialOptions {
   std::function<double()> seconds;  // a clock; empty: the system's
-  int rounds = 3;                   // of which the best counts, after one that does not
+  int rounds = 3;                   // the best one counts; a warm-up round comes first
 };
 
-// The time that all products of a request take with the kernels for matrix units, as a part of the time with the usual
-// ones. A request has 1024 tokens of prompt, 512 in a step, and 256 of an answer, one in a step: that of one user on
-// one machine. What both kernels do as fast does not move the choice, and a gain in one must pay for a loss in the
-// other.
+// The time that all products of a request take with the kernels for matrix units, relative to the time with the usual
+// ones. A request has 1024 prompt tokens, 512 per step, and an answer of 256, one per step: that of a single user on
+// one machine. Products that both kernels compute equally fast do not affect the choice, and a gain in one must
+// outweigh a loss in the other.
 //
-// An error says what is wrong with them: for x of 1, 2, 8, 64 and 300 rows,
-//   a row has other bits among other rows, or at another place among them;
+// An error states what is wrong with them: for x of 1, 2, 8, 64 and 300 rows,
+//   a row has different bits among other rows, or at another index among them;
 //   a row differs from the usual kernels' by more than the order of float sums explains, or from `trusted`'s by more
-//   than roundings of activations do;
-//   or a kernel does not run, in the device's words.
-// The device's own scratch is reserved for the trial: reserve() it again. Leaves the usual kernels in use.
+//   than the rounding of activations explains;
+//   or a kernel does not run, with the device's message.
+// The device's own scratch is reserved for the trial: call reserve() again. Leaves the usual kernels in use.
 Result<double> try_tensor_products(Device& tested, TensorProducts& products, Device& trusted,
                                    std::span<const ProductShape> shapes, const TrialOptions& options = {});
 

@@ -43,7 +43,7 @@ std::span<const int32_t> ActiveRequest::find_banned(int32_t num_generated, std::
   if (params.banned.empty()) return more;
   banned.assign(more.begin(), more.end());
   const std::span<const int32_t> tokens = sequence.tokens;
-  // Drafts are sampled before they are part of the sequence: then only what is there is compared.
+  // Drafts are sampled before they are part of the sequence: only the tokens already present are compared here.
   const size_t end = std::min(tokens.size(), static_cast<size_t>(sequence.num_prompt_tokens + num_generated));
   const std::span<const int32_t> answer = tokens.subspan(static_cast<size_t>(sequence.num_prompt_tokens),
                                                          end - static_cast<size_t>(sequence.num_prompt_tokens));

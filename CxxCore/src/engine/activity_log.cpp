@@ -10,7 +10,7 @@ using request::SequenceState;
 
 void ActivityLog::open() {
   std::lock_guard lock(mutex_);
-  if (num_watches_.load(std::memory_order_relaxed) == 0) {  // what an earlier watch saw is old
+  if (num_watches_.load(std::memory_order_relaxed) == 0) {  // records of an earlier watch are outdated
     lanes_.clear();
     records_.clear();
     next_record_ = 0;
@@ -35,7 +35,7 @@ Activity ActivityLog::read() const {
   return activity;
 }
 
-// A row that computes the last token so far and has read its prompt answers; any other reads.
+// A row that computes the last token so far, after the whole prompt, is answering; any other row is reading.
 static bool is_answering(const Sequence& sequence) noexcept {
   return sequence.num_tokens() > sequence.num_prompt_tokens && sequence.num_uncomputed() <= 1;
 }

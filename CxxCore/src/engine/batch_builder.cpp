@@ -40,7 +40,7 @@ static void clear(model::ForwardBatch& batch) {
   batch.head_rows.clear();
 }
 
-// Brings row `index` of the tables up to date, as far as the row's sequence has come.
+// Updates row `index` of the tables to the current length of the row's sequence.
 static void update_table(const scheduler::ScheduledSequence& row, int32_t index, int32_t max_blocks_per_seq,
                          model::ForwardBatch& batch) {
   request::Sequence& sequence = *row.sequence;

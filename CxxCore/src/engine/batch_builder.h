@@ -9,15 +9,15 @@
 
 namespace pagoda::engine {
 
-// Reserves every array for the largest step, so that build_batch() allocates nothing. The block tables stay from step
-// to step, as in the model.
+// Reserves every array for the largest step, so that build_batch() allocates nothing. The block tables persist from
+// step to step, as in the model.
 void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes);
 
-// Logits are wanted for the last token of each sequence whose tokens are all computed after this step, and for drafts.
+// Logits are needed for the last token of each sequence whose tokens are all computed after this step, and for drafts.
 void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t max_blocks_per_seq, bool has_state,
                  model::ForwardBatch& batch);
 
-// One row of Model::draft(): `token` of the sequence at `position`.
+// One row of Model::draft(): the sequence's `token` at `position`.
 struct DraftRow {
   const request::Sequence* sequence = nullptr;
   int32_t token = 0, position = 0;

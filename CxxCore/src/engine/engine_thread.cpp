@@ -1,4 +1,4 @@
-// EngineThread: empties the mailbox, steps the core, publishes the statistics, and sleeps when there is nothing to do.
+// EngineThread: empties the mailbox, steps the core, publishes the statistics, and sleeps if there is nothing to do.
 #include "engine/engine_thread.h"
 
 #include <condition_variable>
@@ -30,12 +30,12 @@ struct Mailbox {
 
 struct EngineThread::State {
   LoadedModel loaded;
-  std::unique_ptr<EngineCore> core;  // the thread's, but for prepare(); freed with the model when the thread ends
+  std::unique_ptr<EngineCore> core;  // owned by the thread, except during prepare(); freed when it ends
 
-  mutable std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards the members below
   std::condition_variable wake;
   Mailbox mailbox;
-  EngineStats final_stats;  // once the core is gone
+  EngineStats final_stats;  // valid after the core is destroyed
   uint64_t last_id = 0;
   bool closing = false;
   int num_preparing =
@@ -73,7 +73,7 @@ SubmitResult EngineThread::submit(const Request& request, EventCallback callback
   Result<std::unique_ptr<ActiveRequest>> active = out_of_memory();
   try {
     active = state_->core->prepare(request, id, callback, context);
-  } catch (const std::exception&) {  // no memory: active says so
+  } catch (const std::exception&) {  // no memory: `active` shows that
   }
   lock.lock();
   if (--state_->num_preparing == 0) state_->prepared.notify_all();
@@ -98,7 +98,7 @@ void EngineThread::cancel(uint64_t request_id) {
   state_->wake.notify_one();
 }
 
-// Calls body(core) as one of the callers inside prepare(): the core stays until it is done.
+// Calls body(core), counted among the callers inside prepare(), so that the core stays alive until it returns.
 template <class Value, class Body>
 Value EngineThread::with_core(Value failed, Body&& body) const {
   std::unique_lock lock(state_->mutex);
@@ -186,11 +186,11 @@ void EngineThread::shut_down() {
   }
   state_->wake.notify_all();
   if (is_own_thread()) return;
-  std::lock_guard lock(join_mutex_);  // two joins of one thread wait for ever
+  std::lock_guard lock(join_mutex_);  // joining one thread twice would block forever
   if (thread_.joinable()) thread_.join();
 }
 
-// `device` is null in tests of a model without one. A taker whose promise is not kept learns that from its future.
+// `device` is null in tests of a model without one. If a promise is not kept, its caller learns that from the future.
 static void profile(device::Device* device, Mailbox& mailbox) noexcept {
   try {
     if (mailbox.profiling && device) {
@@ -202,7 +202,7 @@ static void profile(device::Device* device, Mailbox& mailbox) noexcept {
   }
 }
 
-// One round between two sleeps. Submissions first: a cancellation may be meant for one of them.
+// One round between two sleeps. Submissions first, because a cancellation may refer to one of them.
 static void work(EngineCore& core, device::Device* device, Mailbox& mailbox) noexcept {
   profile(device, mailbox);
   for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
@@ -237,11 +237,11 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
   lock.lock();
   try {
     state->final_stats = core.stats();
-  } catch (const std::bad_alloc&) {  // then there are none
+  } catch (const std::bad_alloc&) {  // in that case no events are sent
   }
   state->core.reset();
   lock.unlock();
-  state->loaded.core.disk.reset();  // writes what is queued
+  state->loaded.core.disk.reset();  // writes the queued entries
   lock.lock();
   state->loaded.model.reset();
   state->loaded.device.reset();

@@ -1,6 +1,6 @@
 // EngineThread: a loaded model, its EngineCore and the thread that steps it.
 // State: a mailbox of submissions and cancellations, filled by any thread and emptied between two steps.
-// The thread holds the state too, so an engine may be dropped from inside one of its own events.
+// The thread also holds the state, so an engine may be released from inside one of its own events.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class EngineThread {
   static Result<std::unique_ptr<EngineThread>> start(LoadedModel loaded);
   ~EngineThread();  // as shut_down(); from inside an event the thread outlives this object
 
-  // Checks the request here and now; a request that can never run is an error and sends no event.
+  // Validates the request immediately; a request that can never run is an error and sends no event.
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
   void cancel(uint64_t request_id);
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
@@ -38,8 +38,8 @@ class EngineThread {
   Activity activity() const;
   void set_profiling(bool enabled, bool by_kernel = false);
   std::vector<OpTime> take_profile();  // waits for the thread, so never call it from an event
-  // Returns once the thread has ended and the memory is free, however many threads call it at once. From inside an
-  // event, where the thread would wait for itself, it only asks for the end.
+  // Returns once the thread has ended and the memory is free, also if several threads call it. From inside an
+  // event, where the thread would wait for itself, it only requests the end.
   void shut_down();
 
   const ModelInfo& info() const noexcept;

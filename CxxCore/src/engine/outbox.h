@@ -1,6 +1,6 @@
-// Outbox: events on their way to the owners of requests. Where a device works beside the host, the events of a step
-// wait here until the next step has been launched: sending them takes as long as planning does, and the device would
-// wait. Thread rule: the engine's thread.
+// Outbox: events waiting to be sent to the owners of requests. If a device works in parallel with the host, the events
+// of a step wait here until the next step has been launched: sending them takes as long as planning, and the device
+// would be idle. Thread rule: the engine's thread.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace pagoda::engine {
 
 class Outbox {
  public:
-  explicit Outbox(size_t capacity) : entries_(capacity) {}  // 0: every event is sent at once
+  explicit Outbox(size_t capacity) : entries_(capacity) {}  // 0: every event is sent immediately
 
-  // Takes the contents of `event` and leaves an empty one there, with the memory of an event that was sent.
+  // Takes the contents of `event` and leaves an empty one there, with the memory of an already sent event.
   void add(EventCallback callback, void* context, Event& event) noexcept {
     if (num_entries_ == entries_.size()) send_all();
     if (entries_.empty()) return callback(context, &event);
@@ -25,7 +25,7 @@ class Outbox {
     std::swap(entry.event, event);
   }
 
-  // In the order in which they were added.
+  // Sends all events in the order in which they were added.
   void send_all() noexcept {
     for (size_t i = 0; i < num_entries_; ++i) {
       entries_[i].callback(entries_[i].context, &entries_[i].event);

@@ -1,4 +1,4 @@
-// Statuses of steps that fail, made without memory where there is none.
+// Statuses of failed steps, created without allocation if there is no memory.
 #pragma once
 
 #include <exception>
@@ -9,10 +9,10 @@
 
 namespace pagoda::engine {
 
-// Short enough to be made without memory.
+// The message is short enough to need no allocation.
 inline Status out_of_memory() noexcept { return {StatusCode::out_of_memory, "out of memory"}; }
 
-// Without its message where there is no memory for it.
+// A copy, without the message if there is no memory for it.
 inline Status copy_of(const Status& status) noexcept {
   try {
     return status;

@@ -1,4 +1,4 @@
-// Thinking: whether an answer is inside its thinking, by the tokens alone, and the budget that ends it.
+// Thinking: whether an answer is inside its thinking, determined by its tokens, and the budget that ends it.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace pagoda::engine {
 
-// How a model writes its thinking: between two tokens of its own.
+// How a model marks its thinking: between two special tokens.
 struct ThinkingFormat {
   int32_t open_id = -1, close_id = -1;
-  std::vector<int32_t> after_close;  // what stands between the thinking and the answer
+  std::vector<int32_t> after_close;  // the tokens between the thinking and the answer
 
   bool is_known() const noexcept { return open_id >= 0 && close_id >= 0; }
 };
 
-// Unknown when the tokenizer, which may be null, has no tokens <think> and </think>.
+// Returns an unknown format if the tokenizer (may be null) has no tokens <think> and </think>.
 ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer);
 
 class Thinking {
@@ -27,16 +27,16 @@ class Thinking {
   Thinking(const ThinkingFormat& format, std::span<const int32_t> prompt, int32_t budget);
 
   bool is_open() const noexcept { return is_open_; }
-  int32_t forced_id() const noexcept;    // the only token that may come next, or -1
+  int32_t forced_id() const noexcept;    // the only allowed next token, or -1
   void note(int32_t token_id) noexcept;  // a token of the answer
 
  private:
   const ThinkingFormat* format_ = nullptr;
   int32_t budget_ = -1;
   bool is_open_ = false;
-  bool was_cut_ = false;     // the budget closed it
+  bool was_cut_ = false;     // the budget ended it
   int32_t num_thought_ = 0;  // tokens since it was opened
-  size_t num_written_ = 0;   // of after_close, when the budget closed it
+  size_t num_written_ = 0;   // tokens of after_close written so far, if the budget ended it
 };
 
 }  // namespace pagoda::engine

@@ -41,7 +41,7 @@ int32_t Automaton::start() {
   return start_ = intern_found();
 }
 
-// An earlier step may have ended in the middle, for want of memory.
+// Resets the scratch memory: an earlier step may have stopped halfway for lack of memory.
 void Automaton::begin() noexcept {
   visited_.clear();
   is_visited_.clear();
@@ -59,8 +59,8 @@ bool Automaton::forget_if_large() {
 
 int32_t Automaton::find_next(int32_t id, uint8_t byte) {
   is_exhausted_ = is_exhausted_ || work_ > max_work_ || table_.size() > max_table_size_;
-  if (is_exhausted_) return kDead;  // and the table does not know
-  // A copy: interning may move the configurations.
+  if (is_exhausted_) return kDead;  // the transition is not in the table, and no more work is allowed
+  // A copy, because interning may move the configurations.
   const std::vector<Thread> threads = configurations_[id].threads;
   begin();
   for (const Thread& thread : threads) {
@@ -100,7 +100,7 @@ void Automaton::visit(int32_t state, int32_t calls) {
   }
 }
 
-// Makes room for one more, so that adding it cannot fail: what two tables say must agree.
+// Reserves space for one more, so that adding it cannot fail: the two tables must stay consistent.
 template <class T>
 static void make_room(std::vector<T>& list, size_t count = 1) {
   if (list.capacity() - list.size() < count) list.reserve(std::max(2 * list.capacity(), list.size() + count));

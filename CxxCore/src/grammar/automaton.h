@@ -1,6 +1,6 @@
-// Automaton: walks a grammar byte by byte and caches its steps, so that the next walk is a table look-up.
+// Automaton: runs a grammar byte by byte and caches its steps, so that the next run is a table look-up.
 // A configuration is the set of states the grammar may be in after some bytes, each with its stack of open calls. Each
-// distinct one gets an id; ids hold until the automaton forgets (forget_if_large), which its users learn from
+// distinct one gets an id; ids are valid until the automaton is cleared (forget_if_large), which changes
 // generation(). Thread rule: one thread at a time.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace pagoda::grammar {
 
 class Automaton {
  public:
-  static constexpr int32_t kDead = -1;         // no document continues so
-  static constexpr size_t kMaxThreads = 1024;  // of a configuration; ambiguous schemas lose ways, never gain wrong ones
+  static constexpr int32_t kDead = -1;         // no document starts with these bytes
+  static constexpr size_t kMaxThreads = 1024;  // per configuration; beyond it, ambiguous schemas lose valid documents
   static constexpr size_t kMaxTableEntries = 1 << 20;
-  static constexpr size_t kMaxKeptThreads = 1 << 20;  // of all configurations remembered: some 16 MB
-  static constexpr size_t kMaxWork = 1 << 21;         // threads looked at for one mask: some 50 ms
+  static constexpr size_t kMaxKeptThreads = 1 << 20;  // in all cached configurations: about 16 MB
+  static constexpr size_t kMaxWork = 1 << 21;         // threads examined for one mask: about 50 ms
 
   explicit Automaton(std::shared_ptr<const Grammar> grammar);
 
@@ -28,8 +28,9 @@ class Automaton {
     const int32_t known = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
     return known != kUnknown ? known : find_next(id, byte);
   }
-  // Begins a unit of work, such as a mask. Within it, transitions that are not in the table yet cost; once they have
-  // cost `max_work`, or filled the table once more, they lead to kDead, and is_exhausted() says that this is no answer.
+  // Starts a unit of work, such as a mask. Within it, transitions that are not in the table yet have a cost; once the
+  // total exceeds `max_work`, or the table has been filled again, they lead to kDead, and is_exhausted() marks the
+  // result invalid.
   void begin_work(size_t max_work = kMaxWork) noexcept {
     work_ = 0;
     max_work_ = max_work;
@@ -45,7 +46,7 @@ class Automaton {
   std::vector<int32_t> describe(int32_t id) const;
   int32_t find_described(const std::vector<int32_t>& description);
 
-  bool forget_if_large();  // never while an id is in use; true when it did
+  bool forget_if_large();  // never while an id is in use; true if it was cleared
   uint64_t generation() const noexcept { return generation_; }
 
  private:
@@ -57,12 +58,12 @@ class Automaton {
     bool operator==(const Thread&) const = default;
   };
   struct Configuration {
-    std::vector<Thread> threads;  // that read a byte, in the order they were found
+    std::vector<Thread> threads;  // those that read a byte, in the order in which they were found
     bool is_complete = false;
     bool operator==(const Configuration&) const = default;
   };
   struct OpenCall {
-    int32_t target, outer;  // where it continues, and the call around it
+    int32_t target, outer;  // the state after the call, and the enclosing call
     int32_t depth;
   };
   struct Hash {
@@ -70,11 +71,11 @@ class Automaton {
   };
 
   void forget();
-  void begin() noexcept;  // of a step
+  void begin() noexcept;  // begins a step of the automaton
   int32_t find_next(int32_t id, uint8_t byte);
   void visit(int32_t state, int32_t calls);
   int32_t intern_call(int32_t target, int32_t outer);
-  int32_t intern_found();  // what visit() has gathered
+  int32_t intern_found();  // interns the states that visit() has collected
 
   std::shared_ptr<const Grammar> grammar_;
   size_t num_classes_;
@@ -86,11 +87,11 @@ class Automaton {
   std::unordered_map<uint64_t, int32_t> call_ids_;  // by target and outer call
   int32_t start_ = kUnknown;
   uint64_t generation_ = 0;
-  size_t num_kept_threads_ = 0;  // of configurations_
+  size_t num_kept_threads_ = 0;  // in configurations_
   size_t work_ = 0, max_work_ = kMaxWork, max_table_size_ = kMaxTableEntries;
   bool is_exhausted_ = false;
 
-  // Of the step in progress.
+  // Scratch memory of the step in progress.
   std::vector<Thread> visited_;
   std::unordered_map<uint64_t, bool> is_visited_;
   Configuration found_;

@@ -1,4 +1,4 @@
-// Ranges of characters become ranges of bytes: cut where the length of UTF-8 changes, then where a lead byte does.
+// Ranges of characters become ranges of bytes: split where the length of UTF-8 changes, then where a lead byte does.
 #include "grammar/characters.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace pagoda::grammar {
 namespace {
 
-// Both ends have `size` bytes. Cuts the range until all but its last bytes are equal or run through whole ranges.
+// Both ends have `size` bytes. Splits the range until all but its last bytes are equal or cover whole ranges.
 void add_utf8(GrammarBuilder& builder, int32_t from, const std::string& first, const std::string& last, size_t at,
               int32_t to) {
   const auto low = static_cast<uint8_t>(first[at]), high = static_cast<uint8_t>(last[at]);
@@ -69,7 +69,7 @@ void add_escape(GrammarBuilder& builder, int32_t from, int32_t to) {
 }  // namespace
 
 void add_raw_characters(GrammarBuilder& builder, int32_t from, char32_t first, char32_t last, int32_t to) {
-  // Cut at the lengths of UTF-8, and around quote, backslash and surrogates.
+  // Split where the length of UTF-8 changes, and around quote, backslash and surrogates.
   static constexpr CharacterRange kWhole[] = {{0x20, 0x21},
                                               {0x23, 0x5B},
                                               {0x5D, 0x7F},

@@ -9,7 +9,7 @@ namespace pagoda::grammar {
 
 inline constexpr size_t kMaxSchemaBytes = 512 << 10;
 
-// invalid_argument names the keyword and where it stands.
+// invalid_argument names the keyword and its path.
 Result<Grammar> compile(const GrammarSpec& spec);
 
 }  // namespace pagoda::grammar

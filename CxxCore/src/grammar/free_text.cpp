@@ -1,4 +1,4 @@
-// The states are the beginnings of the words; a byte leads to the longest beginning that the text then ends with.
+// The states are the prefixes of the words; a byte leads to the longest prefix that is then a suffix of the text.
 #include "grammar/free_text.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace pagoda::grammar {
 
 void add_free_text(GrammarBuilder& builder, int32_t from, std::span<const EndWord> words, int32_t end) {
-  std::map<std::string, int32_t> states;  // by beginning; whole words have their targets, -1 included
+  std::map<std::string, int32_t> states;  // by prefix; whole words map to their targets, including -1
   for (const EndWord& word : words) {
     for (size_t size = 0; size < word.word.size(); ++size) states.try_emplace(std::string(word.word.substr(0, size)));
   }
@@ -25,7 +25,7 @@ void add_free_text(GrammarBuilder& builder, int32_t from, std::span<const EndWor
   for (const auto& [beginning, state] : states) {
     if (is_word(beginning)) continue;
     if (end >= 0) builder.add_jump(state, end);
-    // After a forbidden word that begins a permitted longer one, only the longer one continues.
+    // After a forbidden word that is a prefix of an allowed longer one, only the longer one may continue.
     const bool is_bound = std::ranges::any_of(
         words, [&](const EndWord& word) { return word.target < 0 && beginning.ends_with(word.word); });
     for (int low = 0, high; low < 256; low = high + 1) {

@@ -11,10 +11,10 @@ namespace pagoda::grammar {
 
 struct EndWord {
   std::string_view word;
-  int32_t target;  // where the grammar continues, or -1: the word must not come
+  int32_t target;  // the next state, or -1: the word is forbidden
 };
 
-// Text from `from` on. With `end` >= 0 it may also end anywhere, and continue there.
+// Text from `from` on. With `end` >= 0 it may also end at any point and continue in state `end`.
 void add_free_text(GrammarBuilder& builder, int32_t from, std::span<const EndWord> words, int32_t end = -1);
 
 }  // namespace pagoda::grammar

@@ -43,7 +43,7 @@ class GbnfCompiler {
     Rule rule;
     bool is_defined = false;
   };
-  struct Step {  // a way on that reads no byte: a jump, or a call of a rule
+  struct Step {  // a transition that reads no byte: a jump, or a call of a rule
     int32_t to;
     std::string callee{};  // empty for a jump
   };
@@ -76,7 +76,7 @@ class GbnfCompiler {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // Whether a rule begins here, which ends the one before.
+  // Whether a rule starts here, which ends the previous one.
   bool is_at_rule() {
     const size_t begin = at_;
     const bool has_name = !read_name().empty();
@@ -132,11 +132,11 @@ class GbnfCompiler {
 
   bool parse_repeated(int32_t& at, int depth) {
     const size_t begin = at_;
-    const int32_t before = builder_.add_state();  // of its own: a loop must not be entered from elsewhere
+    const int32_t before = builder_.add_state();  // a state of its own: a loop must not be entered from elsewhere
     jump(at, before);
     at = before;
     if (!parse_atom(at, depth)) return false;
-    int64_t least = 1, most = 1;  // most -1: without end
+    int64_t least = 1, most = 1;  // most -1: no limit
     if (!parse_counts(least, most)) return false;
     if (least == 1 && most == 1) return true;
     const size_t end = at_;
@@ -251,7 +251,7 @@ class GbnfCompiler {
     return true;
   }
 
-  // Of a literal or a set.
+  // Reads one character of a literal or a set.
   bool read_character(char32_t& c) {
     if (!has_more()) return fail("a '\"' or ']' is missing at the end");
     if (!take("\\")) {
@@ -282,7 +282,7 @@ class GbnfCompiler {
     return fail("an escape that is not understood");
   }
 
-  // Rules reachable before any byte: one that reaches itself would call itself for ever.
+  // Finds left recursion: a rule that reaches itself before reading a byte would recurse forever.
   void check_rules() {
     at_ = text_.size();
     if (!rules_.contains("root")) return void(fail("there is no rule 'root'"));
@@ -299,11 +299,11 @@ class GbnfCompiler {
     }
     std::map<std::string, std::vector<std::string>> leads;
     for (const auto& [name, rule] : rules_) reaches(rule.rule, may_be_empty, &leads[name]);
-    std::map<std::string, int> marks;  // 1: on the way, 2: done
+    std::map<std::string, int> marks;  // 1: on the current path, 2: done
     for (const auto& [name, rule] : rules_) find_cycle(name, leads, marks);
   }
 
-  // Whether the end can be reached without a byte; fills the rules called on the way.
+  // Whether the end of the rule can be reached without reading a byte; fills in the rules called on the way.
   bool reaches(Rule rule, std::map<std::string, bool>& may_be_empty, std::vector<std::string>* leads) {
     std::vector<int32_t> way{rule.start};
     std::map<int32_t, bool> is_seen{{rule.start, true}};

@@ -1,4 +1,4 @@
-// Grammars in the notation of llama.cpp (GBNF), which vLLM's structured outputs take as well.
+// Grammars in llama.cpp's notation (GBNF), which vLLM's structured outputs also accept.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 namespace pagoda::grammar {
 
 inline constexpr size_t kMaxGbnfRules = 4096;
-inline constexpr int kMaxGbnfDepth = 64;           // of parentheses
-inline constexpr int32_t kMaxGbnfCopies = 10'000;  // the most that {n,m} may say
+inline constexpr int kMaxGbnfDepth = 64;           // nesting of parentheses
+inline constexpr int32_t kMaxGbnfCopies = 10'000;  // the largest count in {n,m}
 
-// name ::= "text" | [a-z0-9] [^x] . other-name (groups) with * + ? {n} {n,} {n,m}; # begins a comment; the document is
-// what the rule `root` spells. A rule ends where the next begins. Refused by name: rules that are missing, defined
-// twice, or begin with themselves; anything else that is not understood, with its line.
+// name ::= "text" | [a-z0-9] [^x] . other-name (groups) with * + ? {n} {n,} {n,m}; # starts a comment; a document is
+// anything that the rule `root` matches. A rule ends where the next one starts. Refused with their name: rules that are
+// missing, defined twice, or left-recursive; any other syntax error is reported with its line.
 Result<Grammar> compile_gbnf(std::string_view text);
 
 }  // namespace pagoda::grammar

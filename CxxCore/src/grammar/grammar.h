@@ -1,5 +1,5 @@
 // Grammar: a recursive transition network over bytes. Rules are small automata that may call each other; a document is
-// what the root rule spells. Immutable once compiled, so any thread may read it.
+// anything that the root rule matches. Immutable once compiled, so any thread may read it.
 #pragma once
 
 #include <array>
@@ -9,23 +9,23 @@
 
 namespace pagoda::grammar {
 
-// Calls open at once, about the nesting of the document: a model that opens brackets for ever must close them here.
+// Maximum open calls, about the nesting of the document: a model that keeps opening brackets must close them here.
 inline constexpr int32_t kMaxNesting = 100;
 
 struct ByteEdge {
-  uint8_t low, high;  // both included
+  uint8_t low, high;  // inclusive
   int32_t target;
 };
 
 struct Call {
   int32_t start;   // first state of the rule
-  int32_t target;  // where it continues when the rule ends
+  int32_t target;  // the state after the rule ends
 };
 
 struct GrammarState {
-  uint32_t first_byte_edge = 0, first_jump = 0, first_call = 0;  // each list ends where that of the next state begins
-  int32_t height = 0;                                            // calls open at once on the shallowest way to the end
-  bool is_end = false;                                           // of its rule
+  uint32_t first_byte_edge = 0, first_jump = 0, first_call = 0;  // each list ends where that of the next state starts
+  int32_t height = 0;                                            // open calls on the shallowest path to the end
+  bool is_end = false;                                           // the rule may end here
 };
 
 class Grammar {
@@ -39,16 +39,16 @@ class Grammar {
   std::span<const ByteEdge> byte_edges(int32_t state) const noexcept {
     return list(byte_edges_, state, &GrammarState::first_byte_edge);
   }
-  std::span<const int32_t> jumps(int32_t state) const noexcept {  // to other states without a byte
+  std::span<const int32_t> jumps(int32_t state) const noexcept {  // to other states, without reading a byte
     return list(jumps_, state, &GrammarState::first_jump);
   }
   std::span<const Call> calls(int32_t state) const noexcept { return list(calls_, state, &GrammarState::first_call); }
 
-  // Whether the tokens of a call's frame, such as <tool_call>, are part of documents; other added tokens never are.
+  // Whether the tokens of a call's markup, such as <tool_call>, are part of documents; other added tokens never are.
   bool has_markup() const noexcept { return has_markup_; }
   void allow_markup() noexcept { has_markup_ = true; }
 
-  // Bytes that no edge tells apart are one class.
+  // Bytes that no edge distinguishes form one class.
   int32_t num_byte_classes() const noexcept { return num_byte_classes_; }
   uint8_t byte_class(uint8_t byte) const noexcept { return byte_classes_[byte]; }
 
@@ -60,7 +60,7 @@ class Grammar {
     return std::span(all).subspan(states_[at].*first, states_[at + 1].*first - states_[at].*first);
   }
 
-  std::vector<GrammarState> states_;  // and one more, which ends the lists of the last
+  std::vector<GrammarState> states_;  // plus one, which ends the lists of the last state
   std::vector<ByteEdge> byte_edges_;
   std::vector<int32_t> jumps_;
   std::vector<Call> calls_;

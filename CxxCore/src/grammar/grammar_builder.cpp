@@ -22,10 +22,10 @@ void lay_out(const std::vector<Edge>& edges, std::vector<GrammarState>& states, 
   for (const Edge& edge : edges) out[next[edge.from]++] = take(edge);
 }
 
-// Predecessors of a state: for the walk from the ends back to the starts.
+// Predecessors of a state, for the traversal from the ends back to the starts.
 struct Incoming {
   int32_t from;
-  int32_t other = -1;  // of a call: the state whose height counts as well
+  int32_t other = -1;  // for a call: the other state that determines its height
   bool is_start = false;
 };
 
@@ -106,7 +106,8 @@ void GrammarBuilder::fill_byte_classes(Grammar& grammar) const {
   grammar.num_byte_classes_ = current + 1;
 }
 
-// Height by height: an end has 0, a call needs one more than the rule it calls, a choice the least of its ways.
+// Assigns heights in increasing order: an end has 0, a call one more than the rule it calls, a choice the minimum of
+// its alternatives.
 void GrammarBuilder::fill_heights(Grammar& grammar) const {
   std::vector<std::pair<int32_t, Incoming>> all;  // by target
   for (const Edge& edge : edges_) all.push_back({edge.bytes.target, {edge.from}});

@@ -1,4 +1,4 @@
-// GrammarBuilder: makes a Grammar state by state, within limits of size and time.
+// GrammarBuilder: builds a Grammar state by state, within limits of size and time.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ struct Rule {
   int32_t start = -1, end = -1;
 };
 
-// Once a limit is hit every call does nothing and is_ok() is false: loops over large counts must look at it.
+// Once a limit is reached, calls have no effect and is_ok() is false: loops over large counts must check it.
 class GrammarBuilder {
  public:
   static constexpr size_t kMaxStates = 200'000;
@@ -28,7 +28,7 @@ class GrammarBuilder {
   void add_jump(int32_t from, int32_t to);
   void add_call(int32_t from, Rule rule, int32_t to);
 
-  int32_t add_byte(int32_t from, uint8_t low, uint8_t high);  // to a new state, which it returns
+  int32_t add_byte(int32_t from, uint8_t low, uint8_t high);  // leads to a new state, which is returned
   int32_t add_literal(int32_t from, std::string_view bytes);  // the same
   int32_t add_call(int32_t from, Rule rule);                  // the same
   void add_literal(int32_t from, std::string_view bytes, int32_t to);
@@ -36,7 +36,7 @@ class GrammarBuilder {
   bool is_ok() const noexcept { return status_.is_ok(); }
   const Status& status() const noexcept { return status_; }
 
-  // The grammar of `root`, which must be a rule. An error when a limit was hit or when no document exists.
+  // The grammar of `root`, which must be a rule. An error if a limit was reached or if no document exists.
   Result<Grammar> build(Rule root);
 
  private:

@@ -1,4 +1,4 @@
-// Compiles outside the lock: one request with a slow schema does not hold up the others.
+// Compiles outside the lock: a request with a slow schema does not delay the others.
 #include "grammar/grammar_cache.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// GrammarCache: the grammars an engine has compiled lately, and the vocabulary they share. Any thread may use it.
+// GrammarCache: an engine's recently compiled grammars, and the vocabulary they share. Any thread may use it.
 #pragma once
 
 #include <list>
@@ -16,11 +16,11 @@ namespace pagoda::grammar {
 
 class GrammarCache {
  public:
-  // Schemas come from strangers, each could be another one: what is kept is bounded.
+  // Schemas come from untrusted clients, and each may be different: the cache is bounded.
   static constexpr size_t kMaxGrammars = 8;
-  static constexpr size_t kMaxStates = 400'000;  // of all of them together
+  static constexpr size_t kMaxStates = 400'000;  // in all cached grammars together
 
-  // tokenizer: null when the model has none; then every grammar is refused.
+  // tokenizer: null if the model has none; then every grammar is refused.
   GrammarCache(std::shared_ptr<const text::BpeTokenizer> tokenizer, int32_t vocab_size,
                std::vector<int32_t> end_of_text_ids);
 
@@ -39,9 +39,9 @@ class GrammarCache {
   const std::shared_ptr<const text::BpeTokenizer> tokenizer_;
   const int32_t vocab_size_;
   const std::vector<int32_t> end_of_text_ids_;
-  std::mutex mutex_;                              // guards what follows
-  std::shared_ptr<const Vocabulary> vocabulary_;  // made for the first grammar: most engines never need it
-  std::list<Entry> entries_;                      // the latest used first
+  std::mutex mutex_;                              // guards the members below
+  std::shared_ptr<const Vocabulary> vocabulary_;  // created for the first grammar: most engines never need it
+  std::list<Entry> entries_;                      // most recently used first
 };
 
 }  // namespace pagoda::grammar

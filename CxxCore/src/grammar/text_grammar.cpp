@@ -1,4 +1,4 @@
-// States of the pattern become states of the grammar; choices share nothing but their ends.
+// States of the pattern become states of the grammar; choices share only their last state.
 #include "grammar/text_grammar.h"
 
 #include <map>
@@ -22,7 +22,7 @@ Result<Grammar> compile_regex(std::string_view expression) {
   const Rule rule = builder.add_rule();
   std::vector<int32_t> states{rule.start};
   while (states.size() < pattern->states.size()) states.push_back(builder.add_state());
-  std::map<std::pair<char32_t, char32_t>, Rule> wide;  // ranges beyond ASCII take many states: one rule for each
+  std::map<std::pair<char32_t, char32_t>, Rule> wide;  // ranges beyond ASCII need many states: one rule each
   for (size_t i = 0; i < states.size() && builder.is_ok(); ++i) {
     const Pattern::State& part = pattern->states[i];
     if (part.accepts) builder.add_jump(states[i], rule.end);

@@ -11,7 +11,7 @@ namespace pagoda::grammar {
 
 inline constexpr size_t kMaxChoices = 10'000;
 
-// The whole text matches, as with fullmatch in Python; see compile_pattern for what expressions may hold.
+// The whole text must match, as with fullmatch in Python; see compile_pattern for the supported syntax.
 Result<Grammar> compile_regex(std::string_view expression);
 
 // `choices`: an array of strings, none of them empty.

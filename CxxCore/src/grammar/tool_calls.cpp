@@ -1,4 +1,4 @@
-// Puts the schemas of the tools into frames, and the frames into a document.
+// Wraps the schemas of the tools in call markup, and combines the calls to a document.
 #include "grammar/tool_calls.h"
 
 #include <array>
@@ -46,7 +46,7 @@ class CallCompiler {
     return value && value->is_bool() && value->as_bool();
   }
 
-  // `calls` begins behind the first <tool_call>.
+  // `calls` starts after the first <tool_call>.
   Status add_calls(const std::vector<Json>& tools, Rule calls) {
     const int32_t frame = builder_.add_byte(calls.start, '\n', '\n'), frame_end = builder_.add_state();
     for (const Json& tool : tools) {
@@ -137,7 +137,7 @@ class CallCompiler {
   const Json& spec_;
   const bool is_xml_, is_forced_;
   GrammarBuilder builder_;
-  std::deque<SchemaCompiler> compilers_;  // they keep what they merged
+  std::deque<SchemaCompiler> compilers_;  // they own the merged schemas
   SchemaCompiler* any_object_ = nullptr;
   Rule any_rule_;
 };

@@ -7,10 +7,10 @@
 
 namespace pagoda::grammar {
 
-// `spec` is {"format": "xml" or "json", "mode": "required" or "auto", "parallel": whether more than one call may come,
-// "tools": [{"name", "parameters", "strict"}], "value": schema of an answer that is no call}. Arguments must satisfy
-// `parameters` where `strict`, or where the mode is required and the schema can be enforced. Without `value`, auto
-// allows any text before the calls. invalid_argument names the tool whose schema cannot be enforced.
+// `spec` is {"format": "xml" or "json", "mode": "required" or "auto", "parallel": whether several calls are allowed,
+// "tools": [{"name", "parameters", "strict"}], "value": schema of an answer without calls}. Arguments must satisfy
+// `parameters` if `strict`, or if the mode is required and the schema can be enforced. Without `value`, auto allows
+// any text before the calls. Fails with invalid_argument, naming the tool, if a schema cannot be enforced.
 Result<Grammar> compile_tool_calls(const io::Json& spec);
 
 }  // namespace pagoda::grammar

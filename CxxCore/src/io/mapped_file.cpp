@@ -31,7 +31,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   close(descriptor);
   if (base == MAP_FAILED) return system_error("mapped", error);
 #if defined(MADV_HUGEPAGE)
-  madvise(base, length, MADV_HUGEPAGE);  // a hint, like the next: failure costs speed, nothing else
+  madvise(base, length, MADV_HUGEPAGE);  // a hint, like the next: failure only costs speed
 #endif
   madvise(base, length, MADV_WILLNEED);
   return std::shared_ptr<const MappedFile>(new MappedFile(base, length));

@@ -23,7 +23,7 @@ constexpr uint64_t kMaxFingerprint = 4096, kMaxPosition = 1 << 28, kMaxBlockSize
 struct Numbers {  // after the magic
   uint64_t size_bytes, fingerprint_bytes, position, parent_position, block_size, block_bytes, state_bytes;
   Hash128Value salt, key, parent_key, blocks_checksum, state_checksum;
-  Hash128Value head_checksum;  // of everything above, the fingerprint and the tokens
+  Hash128Value head_checksum;  // covers everything above, the fingerprint and the tokens
 };
 
 constexpr uint64_t kHeadBytes = kMagic.size() + sizeof(Numbers);

@@ -18,7 +18,7 @@ namespace pagoda::io {
 // end; earlier blocks are in the parent's file.
 struct PrefixFileHead {
   std::string fingerprint;  // everything the data depends on besides the tokens
-  Hash128Value salt;        // of the tenant
+  Hash128Value salt;        // hash of the tenant's salt
   Hash128Value key, parent_key;
   int32_t position = 0, parent_position = 0;  // tokens up to the end of this file, and of its parent
   int32_t block_size = 0;
@@ -46,7 +46,7 @@ class PrefixFile {
   uint64_t size_bytes() const noexcept { return size_bytes_; }
 
   // Fail with bad_file if the data differs from what was written.
-  Result<std::vector<int32_t>> read_tokens() const;  // also verifies the rest of what the head's checksum covers
+  Result<std::vector<int32_t>> read_tokens() const;  // also verifies everything else that the head's checksum covers
   Result<std::vector<std::byte>> read_blocks() const;
   Result<std::vector<std::byte>> read_state() const;
 

@@ -1,5 +1,5 @@
-// The weight table: every tensor an architecture needs, by name and shape, in the order of a checkpoint. Checking,
-// loading and synthetic models all walk it.
+// The weight table: every tensor an architecture needs, by name and shape, in checkpoint order. Checking,
+// loading and synthetic models all use it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace pagoda::io {
 enum class Role : uint8_t {
   embedding,
   lm_head,
-  final_norm,  // of the model
+  final_norm,  // the norm before the head
   input_norm,
-  post_norm,  // of every layer
+  post_norm,  // the norms of a layer
   mlp_in,
   mlp_in_bias,
   mlp_out,
@@ -26,19 +26,19 @@ enum class Role : uint8_t {
   mixer_out,
   // attention: q (with gate) | k | v; GDN: qkv | z | b | a; KDA: q | k | v | b | f_a | g_a; latent attention: q_a | kv_a
   mixer_out_bias,
-  latent_q,        // latent attention: queries of all heads, of the model's states or of their own latent
-  latent_k,        // by head: a query's part that does not rotate to a latent
-  latent_v,        // by head: a sum of latents to a value
+  latent_q,        // latent attention: queries of all heads, from the hidden states or from their own latent
+  latent_k,        // per head: maps the part of a query that does not rotate to a latent
+  latent_v,        // per head: maps a sum of latents to a value
   q_norm,
-  k_norm,  // attention; latent attention: of the queries' latent and of the cached one
+  k_norm,  // attention; in latent attention the norms of the queries' latent and of the cached one
   mixer_norm,
-  mlp_norm,  // of what they add, where a family has these
+  mlp_norm,  // norms of the outputs, in families that have them
   conv,
   a_log,
   dt_bias,
   gdn_norm,  // Gated DeltaNet, Kimi Delta Attention
   decay,
-  gate,  // Kimi Delta Attention: of their latents
+  gate,  // Kimi Delta Attention: projections from their latents
   router,
   router_bias,
   experts_in,
@@ -46,7 +46,7 @@ enum class Role : uint8_t {
   head_fc,
   head_embedding_norm,
   head_hidden_norm,
-  head_norm,  // of the MTP head, which is the layer after the last
+  head_norm,  // the MTP head, which is the layer after the last
 };
 constexpr int kNumRoles = static_cast<int>(Role::head_norm) + 1;
 constexpr int kModelLevel = -1;  // layer_index of tensors that belong to no layer
@@ -57,38 +57,38 @@ struct WeightSpec {
   bool is_matrix;  // a device Weight [rows, cols]; else a small vector kept in f32
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<int32_t> row_order{};  // rows of the tensor in the order they are wanted, -1: of zeros; empty: as stored
-  int64_t expert = -1;               // of a tensor [experts, rows, cols] the only one meant; -1: all of it
-  int64_t cols = 0;                  // wanted, zeros behind those of the tensor; 0: as many as it has
-  // The tensor is a stack of matrices of `head_rows` rows, of each of which the first `cols` are wanted transposed; 0: not.
+  std::vector<int32_t> row_order{};  // rows of the tensor in the order needed; -1: a row of zeros; empty: as stored
+  int64_t expert = -1;               // the only one needed of a tensor [experts, rows, cols]; -1: all
+  int64_t cols = 0;                  // columns needed, padded with zeros; 0: those of the tensor
+  // The tensor is a stack of matrices of `head_rows` rows; the first `cols` of each are needed transposed; 0: not stacked.
   int64_t head_rows = 0;
 };
 
-// How a checkpoint keeps the experts of a layer: each by itself; gate | up in one tensor [experts, rows, cols] and down
-// in another; or gate, up and down in one such tensor each, as MLX and GGUF have them.
+// How a checkpoint stores the experts of a layer: separately; gate | up in one tensor [experts, rows, cols] and down
+// in another; or gate, up and down in one such tensor each, as in MLX and GGUF.
 enum class ExpertLayout : uint8_t { separate, stacked, by_projection };
 
 // Choices that an architecture leaves to each checkpoint.
 struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
   ExpertLayout head_experts = ExpertLayout::separate;  // of the MTP head
-  bool splits_latents = false;  // latent attention: the projections to keys, transposed, and to values in a tensor each
+  bool splits_latents = false;  // latent attention: separate tensors project to keys (transposed) and to values
   bool has_sparse_blocks = false;   // mixtures are named block_sparse_moe and their matrices w1, w2, w3 (Kimi-Linear)
-  bool has_dense_blocks = false;    // and so are dense layers, as transformers saves them
+  bool has_dense_blocks = false;    // dense layers have such names too, as transformers saves them
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };
 
-// Inner size of an expert, and outputs of its down projection, padded with zeros: an expert's rows of a weight begin at
+// Inner size of an expert, and outputs of its down projection, padded with zeros: an expert's rows of a weight start at
 // a packed block (kExpertRowMultiple).
 int64_t padded_expert_size(const ModelConfig& config) noexcept;
 int64_t padded_expert_outputs(const ModelConfig& config) noexcept;
 
 std::vector<WeightSpec> weight_table(const ModelConfig& config, const CheckpointLayout& layout);
 
-// The prefix of the names of an MTP head's one layer: GGUF has it among the others.
+// The prefix of the names of an MTP head's layer, which in GGUF is among the others.
 std::string mtp_layer_prefix(const ModelConfig& config);
 
-// Those of the MTP head alone.
+// Only the tensors of the MTP head.
 std::vector<WeightSpec> mtp_table(const ModelConfig& config, const CheckpointLayout& layout);
 
 }  // namespace pagoda::io

@@ -1,4 +1,4 @@
-// Arena: hands out aligned parts of one buffer. A first run without a buffer gives the size_bytes() to allocate.
+// Arena: allocates aligned parts of one buffer. A first run without a buffer computes the size_bytes() to allocate.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Arena {
     return tensor;
   }
 
-  // Never wraps: sizes that no machine has end at 2^62, which every memory plan refuses.
+  // Never overflows: impossible sizes saturate at 2^62, which every memory plan refuses.
   int64_t size_bytes() const noexcept { return size_bytes_ < kTooMuch ? size_bytes_ : kTooMuch; }
 
  private:

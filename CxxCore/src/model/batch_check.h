@@ -1,4 +1,4 @@
-// The check every batch passes before it reaches an op: no index may leave its table.
+// Validates every batch before it reaches an op: no index may be out of bounds.
 #pragma once
 
 #include "base/result.h"
@@ -9,7 +9,7 @@
 
 namespace pagoda::model {
 
-// invalid_argument names the field, the place in it and the limit.
+// Fails with invalid_argument; the message names the field, the index and the limit.
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
                    const EngineLimits& sizes);
 

@@ -70,10 +70,10 @@ Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byt
   PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.kv, block, to));
   const size_t row = static_cast<size_t>(kv_row_bytes(layout_.kv_dtype, layout_.head_dim));
   const size_t head =
-      row * static_cast<size_t>(layout_.block_size);  // a head's rows lie end to end: see allocate_pools
+      row * static_cast<size_t>(layout_.block_size);  // a head's rows are contiguous: see allocate_pools
   const size_t kept = row * static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
   for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
-  // The rows of a head that does not run were never written for this sequence.
+  // The rows of a paused head were never written for this sequence.
   const size_t per_layer = to.size() / std::max<size_t>(pools_.kv.size(), 1);
   if (layout_.num_head_layers > 0 && (!mtp_ || lacks_head_rows_[static_cast<size_t>(block)]))
     std::memset(to.data() + to.size() - per_layer, 0, per_layer);
@@ -104,7 +104,7 @@ Status Decoder::forward(const ForwardBatch& batch) {
   return finish();
 }
 
-// Before rows are written: a block whose first token comes is a new one.
+// Called before rows are written: a block that receives its first token is new.
 void Decoder::note_head_rows(const ForwardBatch& batch) noexcept {
   if (!mtp_) return;
   for (const Copy& copy : batch.block_copies)
@@ -155,7 +155,7 @@ Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
   return finish();
 }
 
-// Also after a failure, so that the next step begins with an empty encoder.
+// Submits even after a failure, so that the next step starts with an empty encoder.
 Status Decoder::submit(device::Encoder& encoder, Status encoded) {
   Status done = encoder.submit().wait();
   return encoded.is_ok() ? done : encoded;
@@ -176,8 +176,8 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
           .skips_head_rows = batch.skips_head_rows};
 }
 
-// Logits are those of the first `num_ids` tokens. A decode step like the one before takes the same launches: encoding
-// 200 of them is a quarter of a millisecond in which a GPU waits.
+// Computes logits of the first `num_ids` ids. A decode step that repeats the previous one reuses its launches:
+// encoding 200 of them takes a quarter of a millisecond, during which a GPU is idle.
 Status Decoder::begin(const ForwardBatch& batch, int32_t num_ids,
                       const std::function<Status(device::Encoder&, const Step&)>& encode) {
   logits_ = {};
@@ -227,8 +227,8 @@ Status Decoder::publish_picked(const device::Tensor& picked) {
   return device_.download(picked, picked_.data(), picked_.size() * sizeof(int32_t));
 }
 
-// Where the host sees device memory all rows are there; else only those are fetched that are read, a run of
-// them at a time.
+// If the host can read device memory, no copy is needed; otherwise only the rows to be read are fetched, one run of
+// consecutive rows at a time.
 Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<Draw>& draws) {
   const size_t count = static_cast<size_t>(logits.num_elements());
   if (logits.buffer->host_pointer() != nullptr) {

@@ -44,7 +44,7 @@ class Decoder final : public Model {
 
  private:
   Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
-  // What a step does beside its layers and logits.
+  // The work of a step besides its layers and logits.
   struct Extras {
     bool feeds_head = false, skips_head_rows = false, keeps_states = false;
   };
@@ -56,9 +56,9 @@ class Decoder final : public Model {
   static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   static Status submit(device::Encoder& encoder, Status encoded);
-  // What the launches of a step depend on, for steps in which that is all: one row of each sequence, no copies.
+  // Everything that the launches of a step depend on, if it has one row per sequence and no copies.
   struct StepShape {
-    int64_t num_rows = 0;  // 0: more than the below
+    int64_t num_rows = 0;  // 0: the step cannot be repeated, because its launches depend on more
     int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
     int32_t num_ids = 0;
     bool feeds_head = false, skips_head_rows = false;
@@ -69,7 +69,7 @@ class Decoder final : public Model {
   struct Launched {
     device::Pending* pending = nullptr;  // null: there is none
     device::Tensor picked, logits;
-    const std::vector<Draw>* draws = nullptr;  // of its batch, which the caller keeps
+    const std::vector<Draw>* draws = nullptr;  // the draws of its batch, which the caller keeps alive
   };
   Status begin(const ForwardBatch& batch, int32_t num_ids,
                const std::function<Status(device::Encoder&, const Step&)>& encode);
@@ -90,20 +90,20 @@ class Decoder final : public Model {
   std::vector<Layer> layers_;
   device::Tensor final_norm_;
   const device::Weight* embedding_;
-  const device::Weight* head_;  // the embedding itself when they are tied
+  const device::Weight* head_;  // the embedding itself if they are tied
   std::optional<MtpHead> mtp_;
   EngineLimits sizes_;
   Pools pools_;
   Workspace workspace_;
-  std::vector<float> padded_;       // rows of a part on their way to or from the device
-  std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
+  std::vector<float> padded_;       // rows of a part, in transfer to or from the device
+  std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty if device memory is visible to the host
   std::span<const float> logits_;   // [R, vocab] of the last step
   std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
-  device::Tensor states_;           // [T, H] of the last step, behind the last norm; absent unless they were to be kept
-  StepShape last_shape_;            // of the step submitted last by begin()
-  uint64_t last_step_ = 0;          // its number, where the device can repeat it
+  device::Tensor states_;           // [T, H] of the last step, after the last norm; absent unless requested
+  StepShape last_shape_;            // shape of the step that begin() submitted last
+  uint64_t last_step_ = 0;          // its number, if the device can repeat it
   Launched launched_;
-  std::vector<bool> lacks_head_rows_;  // [num_kv_blocks] some of its tokens came with skips_head_rows
+  std::vector<bool> lacks_head_rows_;  // [num_kv_blocks] some of its tokens were computed with skips_head_rows
   bool is_allocated_ = false;
 };
 

@@ -17,7 +17,7 @@ Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) 
   return ok_status();
 }
 
-// Where a step has the states that the logits are made from; nothing that follows in the step writes there.
+// The states from which a step computes logits; no later op in the step overwrites them.
 device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
   const int64_t num_tokens = step.normed.shape[0];
   if (!feeds_head) return step.normed;
@@ -62,7 +62,7 @@ Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
   return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
 }
 
-// The last layer's output is left in step.delta.
+// The last layer's output stays in step.delta.
 Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {
@@ -86,7 +86,7 @@ Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is
   return pick(encoder, step);
 }
 
-// Where the device can. The highest is a draw too, but sooner found by itself.
+// Samples tokens if the device can. The argmax is a draw too, but has a faster op of its own.
 Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
   if (step.picked.num_elements() == 0 || !encoder.can(device::Op::sample)) return ok_status();
   if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
@@ -110,7 +110,7 @@ Status Decoder::scale_addition(device::Encoder& encoder, const Step& step) const
   return ops::scale_rows(encoder, {.x = step.delta, .factor = config_.residual_scale});
 }
 
-// The output of a mixer or the MLP is normalised before it is added, where a family has a norm for it.
+// In some families the output of a mixer or the MLP is normalised before it is added.
 Status Decoder::norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const {
   if (!weight.is_present()) return ok_status();
   return ops::rms_norm(encoder, {.x = step.delta,

@@ -1,4 +1,4 @@
-// Decoder: a part of a model's layers, whose rows come from and go to other machines.
+// Decoder: a part of a model's layers, whose rows are exchanged with other machines.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace pagoda::model {
 
-// The sum that the norm of the next layer would begin with is made here: one row travels instead of two.
+// Adds the delta that the norm of the next layer would add: one row is sent instead of two.
 Status Decoder::run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) {
   logits_ = {};
   picked_.clear();
@@ -29,7 +29,7 @@ Status Decoder::run_layers(const ForwardBatch& batch, std::span<const float> in,
   return download_rows(step.delta, out, /*adds=*/true);
 }
 
-// Rows on the device have gaps between them where their width is odd; those of other machines have none.
+// Rows on the device have gaps between them if their width is odd; those of other machines have none.
 static device::Tensor with_gaps(const device::Tensor& rows) noexcept {
   return device::dense(rows.buffer, rows.dtype, {rows.shape[0], rows.strides[0]}, rows.offset_bytes);
 }

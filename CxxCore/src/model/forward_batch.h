@@ -1,4 +1,4 @@
-// ForwardBatch: one step's input as flat host arrays; made by the engine from a StepPlan, read by the model.
+// ForwardBatch: one step's input as flat host arrays; built by the engine from a StepPlan, read by the model.
 // Vectors are reserved once for the largest step and refilled, so a step allocates nothing.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace pagoda::model {
 
 using cache::Copy;
 
-// When the rows before `end_row` are done, and before any later one, the state in slot `from` is copied to slot `to`:
-// a checkpoint in the middle of a chunk, without cutting the chunk.
+// When the rows before `end_row` are computed, and before any later row, the state in slot `from` is copied to `to`:
+// a checkpoint in the middle of a chunk, without splitting the chunk.
 struct StateSave {
   int32_t end_row = 0;
   int32_t from = 0, to = 0;
@@ -31,23 +31,23 @@ struct ForwardBatch {
   std::vector<int32_t> cu_seqlens;    // [B + 1]
   std::vector<int32_t> context_lens;  // [B]
   std::vector<int32_t> block_tables;  // [B, max_blocks_per_seq], or more rows
-  // A table of 262,144 tokens has 16,384 entries, and a step adds one now and then: the model keeps its own copy and
-  // reads only what changed in these rows since the last step, at most one range per row. Without: reads it all.
+  // A table of 262,144 tokens has 16,384 entries, and a step rarely adds one: the model keeps its own copy and
+  // reads only the entries of these rows that changed since the last step, at most one range per row. Empty: reads all.
   bool has_table_changes = false;
   std::vector<TableChange> table_changes;
   std::vector<int32_t> state_slots;  // [B]; empty for models without recurrent layers
   std::vector<int32_t> fresh_slots;  // state slots that start a sequence in this step and must be zeroed
-  std::vector<int32_t> logits_rows;  // [R] rows of T whose logits are wanted
+  std::vector<int32_t> logits_rows;  // [R] rows of T whose logits are needed
   // [R] sampling parameters for devices that sample (Model::picked()); top_k 0 returns logits. Empty: logits of all
   // rows.
   std::vector<Draw> draws;
-  bool keeps_states = false;       // of all rows, for Model::project() and read_state()
-  bool feeds_head = false;         // the MTP head takes up every row, so that it can draft later; or
-  bool skips_head_rows = false;    // with feeds_head: all but keys and values, and drafts of these sequences get worse
-  std::vector<int32_t> head_rows;  // [B] of Model::draft(): rows of the call before, -1 for the first
-  // Before anything else, in this order, blocks and slots each; a later copy may overwrite what an earlier one read.
+  bool keeps_states = false;     // keeps the states of all rows, for Model::project() and read_state()
+  bool feeds_head = false;       // the MTP head processes every row, so that it can draft later
+  bool skips_head_rows = false;  // with feeds_head: the head's keys and values are not computed; later drafts get worse
+  std::vector<int32_t> head_rows;  // [B] for Model::draft(): rows of the previous call, -1 in the first
+  // Executed before the rows, each list in order: a later copy may overwrite the source of an earlier one.
   std::vector<Copy> block_copies, slot_copies;
-  std::vector<StateSave> state_saves;  // in order of end_row; at most one per row, and max_num_seqs in all
+  std::vector<StateSave> state_saves;  // in order of end_row; at most one per row, and max_num_seqs in total
 
   int num_tokens() const noexcept { return static_cast<int>(token_ids.size()); }
   int num_seqs() const noexcept { return static_cast<int>(context_lens.size()); }

@@ -12,7 +12,7 @@
 namespace pagoda::model {
 namespace {
 
-// Tensors one after the other without gaps, so that the bytes are those of the layout.
+// Places tensors one after another without gaps, so that the bytes match the layout.
 device::Tensor place(device::Buffer* buffer, int64_t& offset, DType dtype,
                      std::initializer_list<int64_t> shape) noexcept {
   const device::Tensor tensor = device::dense(buffer, dtype, shape, offset);
@@ -21,7 +21,7 @@ device::Tensor place(device::Buffer* buffer, int64_t& offset, DType dtype,
 }
 
 // [num_blocks, block_size, kv_heads, head_dim], but in memory the rows of a KV head in a block are contiguous: a
-// reader of one head, as every attention task is, reads whole pages (1.5 times as fast as every second half kilobyte).
+// reader of one head, such as an attention task, reads whole pages (1.5 times as fast as every second half kilobyte).
 device::Tensor place_kv(device::Buffer* buffer, int64_t& offset, int64_t num_blocks,
                         const cache::CacheLayout& layout) noexcept {
   const int64_t row =
@@ -48,7 +48,7 @@ device::Tensor by_block(const device::Tensor& kv) noexcept {
   return device::dense(kv.buffer, DType::i8, {kv.shape[0], block_bytes}, kv.offset_bytes);
 }
 
-// Calls body(tensor, bytes) with one unit of each part of each layer and its range of `bytes`.
+// Calls body(tensor, bytes) for one unit of each part of each layer with its range of `bytes`.
 template <class Pool, class Byte, class Body>
 Status for_each_part(const std::vector<Pool>& layers, int64_t unit, std::span<Byte> bytes, Body&& body) {
   for (const Pool& layer : layers)

@@ -1,4 +1,5 @@
-// Pools: the memory behind KV blocks and recurrent slots, one buffer per layer. Knows no owner of a block or slot.
+// Pools: the memory of KV blocks and recurrent slots, one buffer per layer. Does not know which sequence owns a block
+// or slot.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@ namespace pagoda::model {
 
 struct KvPool {
   std::unique_ptr<device::Buffer> buffer;
-  device::Tensor k, v;     // [num_blocks, block_size, kv_heads, head_dim], strided; absent where there are latents
+  device::Tensor k, v;     // [num_blocks, block_size, kv_heads, head_dim], strided; absent if there are latents
   device::Tensor latents;  // [num_blocks, block_size, latent_dim], strided; or absent
 
   struct Parts {
@@ -40,22 +41,22 @@ struct StatePool {  // all f32; see GdnArgs, KdaArgs and CausalConv1dArgs
   std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }
 };
 
-struct HiddenPool {  // what the model gave for the last tokens of a sequence: the MTP head reads it
+struct HiddenPool {  // the model's outputs for the last tokens of a sequence, read by the MTP head
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor states;  // f32 [slots, ring, H]: that of position p in row p % ring
 
   std::array<device::Tensor, 1> parts() const noexcept { return {states}; }
   device::Tensor rows() const noexcept;               // [slots * ring, H]
-  device::Tensor half(int64_t which) const noexcept;  // of every row, as a cache [slots, ring, 1, H / 2]
+  device::Tensor half(int64_t which) const noexcept;  // one half of every row, as a cache [slots, ring, 1, H / 2]
 };
 
 struct Pools {
   std::vector<KvPool> kv;          // per attention layer
   std::vector<StatePool> state;    // per recurrent layer
-  std::vector<HiddenPool> hidden;  // one, where there is an MTP head, whose KV pool is the last
+  std::vector<HiddenPool> hidden;  // one, if there is an MTP head, whose KV pool is the last
 };
 
-// In one layer, unit (block or slot) `to` becomes what unit `from` is.
+// Copies unit (block or slot) `from` to unit `to` in one layer.
 template <class Pool>
 Status copy_unit(device::Encoder& encoder, const Pool& pool, const Copy& copy) {
   for (const device::Tensor& part : pool.parts())
@@ -63,7 +64,7 @@ Status copy_unit(device::Encoder& encoder, const Pool& pool, const Copy& copy) {
   return ok_status();
 }
 
-// One unit in all layers, part after part, to the host and back. `bytes` has exactly their size.
+// Copy one unit of all layers, part by part, to the host and back. `bytes` has exactly their size.
 template <class Pool>
 Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit, std::span<std::byte> bytes);
 template <class Pool>

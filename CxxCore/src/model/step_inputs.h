@@ -1,5 +1,5 @@
-// StepInputs: the lists of integers that a step reads, packed on the host and uploaded in one copy. A copy costs a
-// driver microseconds however small it is, and a decode step has eight to fourteen lists.
+// StepInputs: the integer lists that a step reads, packed on the host and uploaded in one copy. Each copy costs the
+// driver microseconds, however small it is, and a decode step has eight to fourteen lists.
 // State: the lists added since clear(), in memory reserved for the largest step.
 #pragma once
 
@@ -17,19 +17,19 @@ namespace pagoda::model {
 class StepInputs {
  public:
   StepInputs() = default;
-  // `region`: a dense tensor with room for the largest step.
+  // `region`: a dense tensor large enough for the largest step.
   explicit StepInputs(const device::Tensor& region) : region_(region) {
     bytes_.reserve(static_cast<size_t>(region.num_elements()) * dtype_bytes(region.dtype));
   }
 
-  // Bytes that a list of `count` elements takes at most.
+  // Maximum bytes of a list of `count` elements.
   static constexpr int64_t size_bytes(int64_t count, int64_t element_bytes) noexcept {
     return (count * element_bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
   void clear() noexcept { bytes_.clear(); }
 
-  // A view [n] of where the values will be after upload(). Draws are [n, 4].
+  // A view [n] of the values' location after upload(). Draws are [n, 4].
   device::Tensor add(std::span<const int32_t> values) { return add(values, DType::i32); }
   device::Tensor add(std::span<const int64_t> values) { return add(values, DType::i64); }
   device::Tensor add(std::span<const Draw> values) {

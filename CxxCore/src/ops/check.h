@@ -45,7 +45,7 @@ class Check {
 // cu_seqlens, context_lens and, if requested, block_tables and state_slots agree on the number of sequences.
 void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blocks, bool wants_slots) noexcept;
 
-// Runs `encode` if the arguments are valid and the device has `op`; `missing` names what a device without it lacks.
+// Runs `encode` if the arguments are valid and the device supports `op`; `missing` names the missing feature.
 template <class Encode>
 Status encode_if_can(Check& check, device::Encoder& encoder, device::Op op, const char* missing,
                      Encode&& encode) noexcept {

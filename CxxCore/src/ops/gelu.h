@@ -1,4 +1,4 @@
-// gelu_mul and scale_rows, checked as the operations of ops.h. unsupported on devices that do not have them.
+// gelu_mul and scale_rows, checked like the ops in ops.h. They return unsupported on devices without them.
 #pragma once
 
 #include "base/result.h"

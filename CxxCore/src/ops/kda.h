@@ -1,4 +1,4 @@
-// kda, checked as the operations of ops.h. unsupported on devices that do not have it.
+// kda, checked like the ops in ops.h. Returns unsupported on devices without it.
 #pragma once
 
 #include "base/result.h"

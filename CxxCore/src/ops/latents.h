@@ -1,4 +1,4 @@
-// cache_latents and latent_attention, checked as the operations of ops.h. unsupported on devices that do not have them.
+// cache_latents and latent_attention, checked like the ops in ops.h. They return unsupported on devices without them.
 #pragma once
 
 #include "base/result.h"

@@ -39,7 +39,7 @@ Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept
 static void check_pool(Check& check, const device::Tensor& pool) {
   check.that(pool.rank >= 1 && pool.rank <= device::kMaxRank, "pool", "has no rank from 1 to 4");
   if (!check.is_ok()) return;
-  const auto& n = pool.shape;  // any shape will do: the pool is compared with itself
+  const auto& n = pool.shape;  // any shape is allowed: the pool is compared with itself
   switch (pool.rank) {
     case 1: check.pool("pool", pool, pool.dtype, {n[0]}); break;
     case 2: check.pool("pool", pool, pool.dtype, {n[0], n[1]}); break;

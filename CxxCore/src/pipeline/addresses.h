@@ -1,4 +1,4 @@
-// Where the stages are: names from EngineOptions::pipeline, and how each is reached.
+// The addresses of the stages in EngineOptions::pipeline, and how to connect to each.
 #pragma once
 
 #include <string>

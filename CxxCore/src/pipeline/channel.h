@@ -1,4 +1,4 @@
-// Channel: whole frames, in order, between two ranks. All that the pipeline needs from a network.
+// Channel: transports whole frames, in order, between two ranks. The only network interface of the pipeline.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 30;
 class Channel {
  public:
   virtual ~Channel() = default;
-  // One thread sends and another receives. A call that waits ends with an error when nothing has moved for
-  // `timeout_ms`, when the peer has gone, and after close().
+  // One thread sends and another receives. A waiting call ends with an error if there was no progress for
+  // `timeout_ms`, if the peer has disconnected, and after close().
   virtual Status send(std::span<const std::byte> frame, int timeout_ms) = 0;
   virtual Status receive(Bytes& frame, int timeout_ms) = 0;
-  virtual void close() noexcept = 0;                     // any thread
+  virtual void close() noexcept = 0;                     // may be called from any thread
   virtual const std::string& peer() const noexcept = 0;  // for messages
 };
 
-// How a rank is reached: called again whenever the connection was lost.
+// Connects to a rank; called again whenever the connection is lost.
 using Connector = std::function<Result<std::unique_ptr<Channel>>()>;
 
 }  // namespace pagoda::pipeline

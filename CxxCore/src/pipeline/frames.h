@@ -16,11 +16,11 @@ namespace pagoda::pipeline {
 enum class Kind : uint32_t {
   hello = 1,  // both ways: identifies the sender
   assign,     // to a stage: its layers and sizes
-  ready,      // from it: they are loaded
-  failed,     // from it: why the stage cannot continue
-  plan,       // to it: a step
-  rows,       // to it: the rows of the oldest step without any; from it: what they have become
-  ping,       // both ways, when nothing else was sent for a while
+  ready,      // from a stage: its layers are loaded
+  failed,     // from a stage: why it cannot continue
+  plan,       // to a stage: a step
+  rows,       // to a stage: the input rows of the oldest step that has none yet; from a stage: its output
+  ping,       // both ways, if nothing else was sent for a while
 };
 
 class FrameWriter {
@@ -50,7 +50,7 @@ class FrameWriter {
   Bytes bytes_;
 };
 
-// After a read beyond the end everything is zero and is_ok() is false.
+// After a read past the end all values are zero and is_ok() is false.
 class FrameReader {
  public:
   explicit FrameReader(std::span<const std::byte> bytes) : rest_(bytes) {}

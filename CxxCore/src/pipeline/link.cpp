@@ -1,4 +1,4 @@
-// Link: the two threads. Whichever meets an error first ends both.
+// Link: the two threads. The first one to meet an error ends both.
 #include "pipeline/link.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ void Link::run_sender() noexcept {
         frame = std::move(queue_.front());
         queue_.pop_front();
       }
-    } catch (const std::exception&) {  // no memory for a ping: the next one, perhaps
+    } catch (const std::exception&) {  // no memory for a ping: try again with the next one
       continue;
     }
     lock.unlock();

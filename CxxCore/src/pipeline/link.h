@@ -1,4 +1,5 @@
-// Link: a channel with a thread that sends what is queued, pings while nothing is, and one that hands on what comes.
+// Link: a channel with a thread that sends queued frames, and pings while idle, and a thread that delivers received
+// frames.
 #pragma once
 
 #include <condition_variable>
@@ -14,11 +15,11 @@ namespace pagoda::pipeline {
 
 class Link {
  public:
-  using OnFrame = std::function<void(Bytes&& frame)>;        // pings are not handed on
-  using OnLost = std::function<void(const Status& reason)>;  // once, unless the link was closed here
+  using OnFrame = std::function<void(Bytes&& frame)>;        // pings are not delivered
+  using OnLost = std::function<void(const Status& reason)>;  // called once, unless the link was closed on this side
   // Both are called from the link's own threads.
   Link(std::unique_ptr<Channel> channel, int timeout_ms, OnFrame on_frame, OnLost on_lost);
-  ~Link();  // sends nothing more; from none of its own threads
+  ~Link();  // sends nothing more; must not be called from its own threads
 
   void send(Bytes&& frame);  // any thread; never waits
   void close() noexcept;     // any thread
@@ -33,7 +34,7 @@ class Link {
   const int timeout_ms_;
   const OnFrame on_frame_;
   const OnLost on_lost_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::deque<Bytes> queue_;
   bool is_over_ = false;

@@ -21,11 +21,11 @@ struct Hello {
   uint32_t byte_order = 0x01020304;
   uint64_t model = 0;  // model_identity()
   std::string model_name;
-  int64_t memory_bytes = 0;  // that the device allows
+  int64_t memory_bytes = 0;  // allowed by the device
   double speed = 0;          // measured, in any unit: see measure_speed()
 };
 
-struct Assignment {  // what a stage loads
+struct Assignment {  // the layers that a stage loads
   int32_t first_layer = 0, end_layer = 0;
   WeightFormat format = WeightFormat::f32;
   DType kv_dtype = DType::f32;
@@ -34,7 +34,8 @@ struct Assignment {  // what a stage loads
   bool operator==(const Assignment&) const = default;
 };
 
-// Names, types and shapes of all tensors, and the configuration: not their bytes, which take minutes to read.
+// A hash of the configuration and of the names, types and shapes of all tensors; their contents would take minutes to
+// read.
 uint64_t model_identity(const std::string& config_json, const io::Checkpoint& checkpoint);
 
 Bytes encode(const Hello& hello);
@@ -45,8 +46,8 @@ Result<Hello> decode_hello(std::span<const std::byte> frame);
 Result<Assignment> decode_assignment(std::span<const std::byte> frame);
 Status decode_failure(std::span<const std::byte> frame);
 
-// A step, and the rows of it that a stage gives back: all of them but for the last stage, which gives those that the
-// head is asked about. Every table is sent as far as it is used, so a stage keeps nothing from step to step.
+// A step, and the rows that a stage returns: all of them, except for the last stage, which returns those
+// needed by the head. Every table is sent up to its used length, so a stage keeps nothing between steps.
 Bytes encode_plan(const model::ForwardBatch& batch, std::span<const int32_t> returned_rows, bool returns_all,
                   const EngineLimits& sizes);
 struct StagePlan {
@@ -54,7 +55,7 @@ struct StagePlan {
   bool returns_all = true;
   std::vector<int32_t> returned_rows;
 };
-// The result is only checked for length; the model checks the rest (model/batch_check.h).
+// Only the length of the result is checked; the model checks the rest (model/batch_check.h).
 Status decode_plan(std::span<const std::byte> frame, const EngineLimits& sizes, StagePlan& plan);
 
 Bytes encode_rows(std::span<const float> rows);

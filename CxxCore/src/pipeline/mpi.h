@@ -1,4 +1,4 @@
-// MPI, opened at run time when a pipeline asks for it: Open MPI's library, whose handles are addresses of its symbols.
+// MPI, loaded at run time when a pipeline needs it: Open MPI's library, whose handles are addresses of its symbols.
 // State: one world for the process. Thread rule: any thread; calls are made one at a time, none of them waits.
 #pragma once
 
@@ -16,7 +16,8 @@ struct MpiFunctions;
 
 class Mpi {
  public:
-  // Opens the library and joins the world of mpirun; the same one for all callers. unsupported names what is missing.
+  // Loads the library and joins the world of mpirun; all callers get the same object. Fails with unsupported; the
+  // message names what is missing.
   static Result<Mpi*> get();
   ~Mpi();
 
@@ -24,7 +25,8 @@ class Mpi {
   int num_ranks() const noexcept { return num_ranks_; }
 
   Result<std::unique_ptr<Channel>> connect(int rank);  // the first rank
-  // Another rank: the first one's next channel. resource_exhausted when none came in time, shut_down when it has ended.
+  // On other ranks: the next channel that the first rank opens. resource_exhausted if there was none in time, shut_down
+  // if the first rank has ended.
   Result<std::unique_ptr<Channel>> accept(int timeout_ms);
 
  private:
@@ -34,14 +36,14 @@ class Mpi {
   template <class Start>
   Result<bool> advance(void*& request, const char* name, Start&& start);
   Status send(int rank, int tag, std::span<const std::byte> frame, int timeout_ms, const std::atomic<bool>* closed);
-  // Whether a frame of this tag, or of any with -1, has come; the tag is filled.
+  // Whether a frame with this tag (-1: with any tag) has arrived; fills in the tag.
   Result<bool> probe(int rank, int& tag, int& size);
   Status receive(int rank, int tag, std::span<std::byte> frame, int timeout_ms, const std::atomic<bool>& closed);
 
   std::unique_ptr<MpiFunctions> mpi_;
   std::mutex mutex_;  // held during each call of the library
   int rank_ = 0, num_ranks_ = 0;
-  int session_ = 0;  // of the last channel: frames of others are left alone
+  int session_ = 0;  // number of the last channel: frames of other channels are ignored
   bool is_over_ = false;
 };
 

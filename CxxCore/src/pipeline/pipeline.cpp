@@ -1,4 +1,4 @@
-// Pipeline: frames from stage to stage, and the way back after one was lost.
+// Pipeline: frames from stage to stage, and recovery after one was lost.
 #include "pipeline/pipeline.h"
 
 #include <chrono>
@@ -55,7 +55,7 @@ Pipeline::~Pipeline() {
   }
 }
 
-// Links of before are gone. A frame of theirs that is still on its way has another generation.
+// The old links no longer exist. Their frames still in transit have an older generation.
 uint64_t Pipeline::start(std::vector<Greeted> connections) {
   std::vector<std::unique_ptr<Link>> links;
   uint64_t generation = 0;
@@ -98,8 +98,8 @@ void Pipeline::lose(size_t stage, uint64_t generation, const Status& reason) {
   {
     const std::lock_guard lock(mutex_);
     if (generation != generation_) return;
-    ++generation_;  // frames of the others, which are still there, mean nothing any more
-    if (!fault_.is_ok()) return changed_.notify_all();  // on the way back
+    ++generation_;                                      // frames of the remaining stages are no longer valid
+    if (!fault_.is_ok()) return changed_.notify_all();  // already in recovery
     const StatusCode code = reason.code == StatusCode::out_of_memory ? reason.code : StatusCode::device_error;
     fault_ = make_error(code, concat("stage ", stage + 1, " of the pipeline (", parts_.stages[stage].name,
                                      ") was lost: ", reason.message));
@@ -171,7 +171,7 @@ void Pipeline::run_repair() noexcept {
   }
 }
 
-// All of them begin anew, also those that were not lost: what they had begun means nothing to the others.
+// All of them restart, including those that were not lost: steps they had begun are useless to the others.
 Status Pipeline::reconnect() {
   std::vector<Greeted> connections;
   for (const StageAddress& stage : parts_.stages) {

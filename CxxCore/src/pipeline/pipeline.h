@@ -1,5 +1,5 @@
-// Pipeline: the links of the first rank to the other stages. Rows of one stage are sent to the next, those of the
-// last to the caller.
+// Pipeline: the links of the first rank to the other stages. Forwards the rows of each stage to the next, and those of
+// the last stage to the caller.
 #pragma once
 
 #include <condition_variable>
@@ -19,11 +19,11 @@ class Pipeline {
   Pipeline(PipelineParts parts, std::vector<Greeted> connections);
   ~Pipeline();
 
-  Status wait_until_ready();  // of a first load: the error of a stage that cannot
+  Status wait_until_ready();  // for the first load: returns the error of a stage that cannot load
 
-  // Plans of a step, one for each stage, and the rows for the first of them.
+  // Sends the plans of a step, one per stage, and the rows for the first stage.
   Status send(std::vector<Bytes>&& plans, Bytes&& rows);
-  // The rows of the oldest step that was sent, or why there will be none.
+  // The rows of the oldest step that was sent, or the reason why there will be none.
   Status receive(std::vector<float>& rows);
 
   Status ready() const;
@@ -33,20 +33,20 @@ class Pipeline {
   int32_t hidden_size() const noexcept { return parts_.hidden_size; }
 
  private:
-  uint64_t start(std::vector<Greeted> connections);  // the generation
+  uint64_t start(std::vector<Greeted> connections);  // returns the generation
   void take(size_t stage, uint64_t generation, Bytes&& frame);
   void lose(size_t stage, uint64_t generation, const Status& reason);
   void run_repair() noexcept;
   Status reconnect();
 
   const PipelineParts parts_;
-  mutable std::mutex mutex_;  // guards what follows; never held while a link is made, ended or waited for
+  mutable std::mutex mutex_;  // guards the members below; never held while a link is created, ended or waited for
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Link>> links_;
   std::deque<Bytes> results_;
   size_t num_ready_ = 0;  // stages that have loaded their layers
-  Status fault_;          // since a stage was lost, until all are there again
-  Status first_fault_;    // of the load
+  Status fault_;          // set when a stage is lost, until all are back
+  Status first_fault_;    // an error during the first load
   uint64_t num_losses_ = 0, num_accepted_ = 0, generation_ = 0;
   bool is_closing_ = false;
   std::thread repair_;

@@ -1,4 +1,4 @@
-// PipelineModel: a step through all stages, several of them in flight at once.
+// PipelineModel: runs a step through all stages, with several steps in flight.
 #include "pipeline/pipeline_model.h"
 
 #include <algorithm>
@@ -46,9 +46,9 @@ class PipelineModel final : public model::Model {
 
  private:
   struct Step {
-    size_t num_rows = 0;               // that come back
-    std::vector<int32_t> logits_rows;  // of those
-    Status status;                     // of this rank's own part
+    size_t num_rows = 0;               // number of rows returned
+    std::vector<int32_t> logits_rows;  // indices among the returned rows
+    Status status;                     // status of this rank's own part
   };
 
   const std::unique_ptr<Pipeline> pipeline_;

@@ -1,5 +1,5 @@
-// PipelineModel: the first rank's model. Runs the first layers itself, sends rows through the other stages, and makes
-// logits of what comes back. A lost stage ends all steps; meanwhile a thread tries to reach the stages again.
+// PipelineModel: the first rank's model. Runs the first layers itself, sends rows through the other stages, and
+// computes logits from the result. A lost stage ends all steps; meanwhile a thread tries to reconnect.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct Greeted {
   Hello hello;
 };
 
-// Tries for `patience_ms`, for a stage may come up later.
+// Tries for `patience_ms`, because a stage may start later.
 Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_ms, int patience_ms);
 
 struct PipelineParts {
-  std::vector<StageAddress> stages;  // in their order, without the first
+  std::vector<StageAddress> stages;  // in order, without the first
   std::vector<Assignment> assignments;
   Hello hello;  // of this rank
   int timeout_ms = 4000;
@@ -37,7 +37,7 @@ struct PipelineParts {
 
 class Pipeline;
 
-// Stages have `connections` and begin to load their layers while the caller loads its own.
+// The stages are connected and start to load their layers while the caller loads its own.
 class PipelineLoad {
  public:
   PipelineLoad(PipelineParts parts, std::vector<Greeted> connections);

@@ -1,4 +1,4 @@
-// Split: the best end of part after part, by dynamic programming; and the measurement that it weighs stages by.
+// Split: finds the ends of the parts by dynamic programming; and measures the speed of a stage.
 #include "pipeline/split.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<con
   if (num_stages == 0 || num_stages > num_layers)
     return make_error(StatusCode::invalid_argument,
                       concat("a model of ", num_layers, " layers cannot have ", num_stages, " stages"));
-  // times[s][n]: of the slowest of the stages up to s when they run the first n layers.
+  // times[s][n]: the slowest of the stages up to s if they run the first n layers.
   std::vector<std::vector<double>> times(num_stages, std::vector<double>(num_layers + 1, kNever));
   std::vector<std::vector<size_t>> begins(num_stages, std::vector<size_t>(num_layers + 1, 0));
   for (size_t s = 0; s < num_stages; ++s)
@@ -89,7 +89,7 @@ Result<double> measure_speed(const std::string& device_name, int num_threads) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   const Clock::time_point begin = Clock::now();
-  double fastest = std::numeric_limits<double>::infinity();  // other work on the machine slows all but this one
+  double fastest = std::numeric_limits<double>::infinity();  // other work on the machine slows the other runs
   for (int i = 0; i < kMinProducts || since(begin) < kSeconds; ++i) {
     const Clock::time_point start = Clock::now();
     PAGODA_RETURN_IF_ERROR(ops::matmul(device.encoder(), {.x = x, .weight = weight.get(), .bias = {}, .out = out}));

@@ -1,5 +1,5 @@
-// Stage: a rank after the first. Loads the layers it is given and runs them over the rows that come, until the first
-// rank has gone; then it waits for the next, with its layers in memory.
+// Stage: a rank after the first. Loads its assigned layers and runs them over the received rows until the first
+// rank disconnects; then it waits for the next one, with its layers in memory.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ class Stage {
   // Reads configuration and headers; no weights yet.
   static Result<std::unique_ptr<Stage>> open(StageConfig config);
 
-  // Serves one first rank until it goes, or until `stop` is set. The status says why it ended.
+  // Serves one first rank until it disconnects, or until `stop` is set. The status is the reason.
   Status serve(std::unique_ptr<Channel> channel, const std::atomic<bool>& stop);
 
  private:
@@ -51,7 +51,7 @@ class Stage {
   std::unique_ptr<io::Checkpoint> checkpoint_;
   io::ModelConfig model_config_;
   Hello hello_;
-  Assignment assignment_;                   // of what is loaded
+  Assignment assignment_;                   // describes the loaded layers
   std::unique_ptr<device::Device> device_;  // outlives the model
   std::unique_ptr<model::Model> model_;
   StagePlan plan_;

@@ -1,4 +1,4 @@
-// TCP: sockets that never block; poll() waits, so that every wait has an end.
+// TCP: non-blocking sockets; poll() waits, so that every wait has a timeout.
 #include "pipeline/tcp.h"
 
 #include <fcntl.h>

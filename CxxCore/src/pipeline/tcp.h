@@ -19,7 +19,7 @@ class TcpListener {
   TcpListener& operator=(const TcpListener&) = delete;
 
   int port() const noexcept { return port_; }
-  // The next connection; resource_exhausted when none came in time.
+  // The next connection; resource_exhausted if none arrived in time.
   Result<std::unique_ptr<Channel>> accept(int timeout_ms);
 
  private:

@@ -14,34 +14,34 @@ struct Sequence {
   uint64_t id = 0;  // also the order of arrival
   SequenceState state = SequenceState::waiting;
   std::vector<int32_t> tokens;  // prompt, then output; reserved for max_num_tokens at submission
-  std::vector<int32_t> drafts;  // proposed next tokens, for the next step only; part of no answer
+  std::vector<int32_t> drafts;  // proposed next tokens, for the next step only; not part of the answer
   int32_t num_prompt_tokens = 0;
   int32_t num_computed_tokens = 0;   // leading tokens whose keys, values and state are in the cache
   int32_t max_num_tokens = 0;        // prompt and output together
   std::vector<int32_t> block_table;  // KV blocks in order; filled by the scheduler through the BlockManager
-  int32_t num_freed_blocks = 0;      // leading ones of block_table that it does not hold any more: no layer sees them
-  int32_t first_changed_block = 0;   // entries of block_table before it are as in the last step that it was part of
-  int32_t batch_row = -1;            // its row then
+  int32_t num_freed_blocks = 0;      // leading entries of block_table that it no longer holds: no layer attends to them
+  int32_t first_changed_block = 0;   // entries of block_table before it are unchanged since its last step
+  int32_t batch_row = -1;            // its row in that step
   int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers
   bool has_fresh_slot = false;       // the slot still contains another sequence's state: zero it in the next step
-  bool is_in_flight = false;  // a step that has begun computes tokens of it: no other may, and it keeps its blocks
+  bool is_in_flight = false;         // a running step computes its tokens: no other may, and it keeps its blocks
   int32_t num_preemptions = 0;
-  bool is_held = false;  // its next token is not known yet though all are computed: in no step until it is
+  bool is_held = false;  // its next token is not sampled yet though all are computed: not scheduled until then
 
   int32_t priority = 0;     // its class: lower ones first
-  std::string share_id;     // sequences with the same one take their tokens from one fair share
-  int32_t share = -1;       // the scheduler's number of it
-  int32_t num_to_read = 0;  // tokens still to be computed before the next one is sampled, when that was last counted
-  int32_t num_passes = 0;   // sequences that were admitted while it was the oldest that waited
+  std::string share_id;     // sequences with the same one use one fair share
+  int32_t share = -1;       // the scheduler's index of the share
+  int32_t num_to_read = 0;  // tokens still to compute before the next one is sampled, when last counted
+  int32_t num_passes = 0;   // sequences that were admitted while it was the oldest waiting one
 
   bool uses_cache = false;                    // may reuse cached prefixes and publish its own
   std::string cache_salt;                     // prefixes are shared only among sequences with the same salt
   std::vector<int32_t> checkpoint_positions;  // prompt positions, ascending, at which to save the recurrent state
-  int32_t branch_position = -1;               // the one of those where it diverged from the cached prompts
+  int32_t branch_position = -1;               // the position at which it diverged from the cached prompts
   bool is_reading = false;                    // a prefix is being read back; not admissible yet
   int32_t num_cached_tokens = 0;              // prompt tokens reused from the cache at first admission
-  int32_t num_matched_tokens = 0;  // prompt tokens whose KV blocks matched then, whether or not a state was saved there
-  int32_t num_published_blocks = 0;          // leading blocks that other sequences can find
+  int32_t num_matched_tokens = 0;    // prompt tokens whose KV blocks matched then, with or without a saved state
+  int32_t num_published_blocks = 0;  // leading blocks that other sequences can find
   int32_t num_tokens_before_preemption = 0;  // num_computed_tokens when it was preempted
 
   int32_t num_tokens() const noexcept { return static_cast<int32_t>(tokens.size()); }

@@ -39,7 +39,8 @@ class LogitBlocks {
   int32_t first_highest() const noexcept;            // the lowest id among equal maxima
   float reached_by(size_t count) const;              // a threshold that at least `count` logits reach
   uint64_t sum_weights(float temperature) noexcept;  // sum of e^((logit - highest) / temperature)
-  // The id at which the running sum of the last sum_weights() exceeds `target` (less than the total).
+  // The id at which the running sum of the weights of the last sum_weights() exceeds `target`, which is below the
+  // total.
   int32_t id_at(uint64_t target, float temperature) const noexcept;
 
   // Calls visit(id, logit) for all logits >= `least`, by ascending id.

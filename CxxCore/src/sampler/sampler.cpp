@@ -62,7 +62,8 @@ uint64_t min_weight_of(float min_p) noexcept {
 // The mass that the most likely tokens must reach together; + 1 keeps the first token for any top-p.
 uint64_t mass_of(uint64_t total, uint64_t top_p) noexcept { return multiply_high(total, top_p) + 1; }
 
-// Lower bound for the last kept token's weight: all tokens below an equal share of the rest weigh less than that rest.
+// Lower bound of the last kept token's weight: tokens that are all below an equal share of the rest weigh less together
+// than the rest.
 uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept {
   return (total - wanted) / num_tokens;
 }

@@ -18,9 +18,9 @@ constexpr int32_t kMaxTopLogprobs = 20;
 
 // The token counts that penalties need. Owned by the sequence, updated as tokens are committed.
 struct TokenCounts {
-  // Of the whole vocabulary, also where a sampler of drafts sees less of it.
-  std::vector<uint32_t> output;    // [vocab] occurrences in the output; empty when no penalty is set
-  std::vector<uint8_t> in_prompt;  // [vocab] 1 when the token is in the prompt; empty when no repetition penalty is set
+  // Covers the whole vocabulary, even if a draft sampler sees only part of it.
+  std::vector<uint32_t> output;    // [vocab] occurrences in the output; empty if no penalty is set
+  std::vector<uint8_t> in_prompt;  // [vocab] 1 if the token is in the prompt; empty if no repetition penalty is set
 };
 
 struct SampleInput {

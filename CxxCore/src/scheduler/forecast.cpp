@@ -1,4 +1,4 @@
-// Forecast: a walk over the ends of the sequences, each the moment at which the most is wanted before blocks come free.
+// Forecast: visits the end of each sequence, which is when the demand peaks before blocks become free.
 #include "scheduler/forecast.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace pagoda::scheduler {
 
 using request::Sequence;
 
-constexpr int64_t kMinBlocks = 4;      // of each sequence are foreseen, in a pool that has many times as many
-constexpr int32_t kHorizonDecay = 16;  // of what preemptions have added, one part goes with each early end
+constexpr int64_t kMinBlocks = 4;      // minimum horizon per sequence, if the pool has many times as many blocks
+constexpr int32_t kHorizonDecay = 16;  // each early end undoes one part in this many of the horizon's growth
 
 static int32_t min_horizon(const cache::BlockManager& blocks, int32_t max_num_seqs) noexcept {
   return static_cast<int32_t>(std::min(kMinBlocks, blocks.num_blocks() / (8 * max_num_seqs))) * blocks.block_size();
@@ -26,13 +26,13 @@ Forecast::Forecast(const cache::BlockManager& blocks, int32_t max_num_seqs, int3
   rows_.reserve(static_cast<size_t>(max_num_seqs) + 1);
 }
 
-// Blocks that others hold too are the first ones of a table: what follows the same tokens follows the same blocks.
+// Shared blocks are the first ones of a table: after the same tokens come the same blocks.
 void Forecast::add(const Sequence& sequence) noexcept {
   const auto held = std::span(sequence.block_table).subspan(static_cast<size_t>(sequence.num_freed_blocks));
   const auto own = std::ranges::partition_point(held, [this](int32_t block) { return blocks_.ref_count(block) > 1; });
   const int64_t num_own = held.empty() ? blocks_.blocks_for(sequence.num_to_read) : held.end() - own;
   rows_.push_back(
-      {.num_left = std::max(0, sequence.max_num_tokens - 1 - sequence.num_tokens()),  // the last is not kept
+      {.num_left = std::max(0, sequence.max_num_tokens - 1 - sequence.num_tokens()),  // the last one is not cached
        .num_filled = sequence.num_tokens() % blocks_.block_size(),
        .num_own = num_own});
 }
@@ -41,7 +41,7 @@ int64_t Forecast::num_blocks_wanted() noexcept {
   const int32_t block_size = blocks_.block_size();
   std::array<int64_t, cache::kMaxBlockSize> num_alive{};  // by num_filled
   for (const Row& row : rows_) ++num_alive[static_cast<size_t>(row.num_filled)];
-  // New blocks of all that are alive when each has got so many tokens.
+  // New blocks of all live sequences after each has got that many tokens.
   const auto growth = [&](int32_t num_tokens) {
     const int32_t whole = num_tokens / block_size, rest = num_tokens % block_size;
     int64_t count = 0;

@@ -1,6 +1,6 @@
-// Tokens of a step from its time. Beside decodes by trying: more while steps stay within their time, fewer after two
-// that did not. The time of a step cannot be told from a smaller one: the first tokens of a prompt beside decodes cost
-// more than those after them, so that a rate learned from 8 tokens keeps steps small.
+// Tokens per step from its time. With decodes, by trial: more while steps stay within their time, fewer after two
+// that did not. The time of a step cannot be extrapolated from a smaller one: the first prompt tokens next to decodes
+// cost more than the following ones, so a rate learned from 8 tokens would keep steps small.
 #include "scheduler/step_budget.h"
 
 #include <algorithm>
@@ -8,19 +8,18 @@
 namespace pagoda::scheduler {
 namespace {
 
-constexpr double kDecodeRatio = 1.9;  // of steps with prompts to steps without: 2, less what times vary
-constexpr int32_t kGoodSteps = 2;     // before more is tried beside decodes
-constexpr int32_t kRetrySteps = 96;   // before as many are tried again as took too long
-constexpr int32_t kStrike = 8;        // steps within which a second one that takes too long makes steps smaller
-constexpr int32_t kUnknown = 2;       // steps of kStep, while nothing is known yet
-// A step is never smaller: weights are read once whether 1 token or 32 are computed, so that less would only take
-// longer in all. A multiple of it is a multiple of a recurrent block too.
+constexpr double kDecodeRatio = 1.9;  // time of steps with prompts to steps without: 2, minus a margin
+constexpr int32_t kGoodSteps = 2;     // before more prompt tokens are tried next to decodes
+constexpr int32_t kRetrySteps = 96;   // before retrying a number of tokens that took too long
+constexpr int32_t kStrike = 8;        // steps within which a second slow one reduces the number of tokens
+constexpr int32_t kUnknown = 2;       // multiples of kStep, while nothing is measured yet
+// The smallest step in tokens: weights are read once whether 1 token or 32 are computed, so smaller steps would only
+// take longer in total. A multiple of it is also a multiple of a recurrent block.
 constexpr int32_t kStep = 32;
-// The same of prompts beside decodes, however many those are: a prompt that got no token would wait until one of them
-// ends.
+// The fewest prompt tokens next to any number of decodes: a prompt without tokens would wait until a decode ends.
 constexpr int32_t kDecodeStep = 8;
 
-// By how much steps beside decodes grow and shrink: a quarter.
+// Steps with decodes grow and shrink by a quarter.
 int32_t part_of(int32_t tokens) noexcept { return std::max(kDecodeStep, tokens / 4 / kDecodeStep * kDecodeStep); }
 
 double blend(double before, double now) noexcept { return before > 0 ? (before + now) / 2 : now; }
@@ -39,8 +38,8 @@ int32_t StepBudget::max_tokens(int32_t num_decoding) const noexcept {
   return std::max(std::min(tokens_, num_decoding + beside_), least);
 }
 
-// Steps without a prompt say nothing of the rate: their time goes into reading weights, and a hundred prompt tokens
-// more would cost little.
+// Steps without a prompt do not determine the rate: their time is spent reading weights, and a hundred more prompt
+// tokens would cost little.
 void StepBudget::note(int32_t num_tokens, int32_t num_sequences, double seconds, int32_t num_decoding) noexcept {
   if (num_tokens <= 0 || !(seconds > 0)) return;
   if (num_tokens <= num_sequences) {
@@ -58,19 +57,19 @@ void StepBudget::note(int32_t num_tokens, int32_t num_sequences, double seconds,
 
 void StepBudget::note_beside(int32_t num_prompt_tokens, int32_t num_decoding, double seconds) noexcept {
   if (times_.max_decode_seconds == 0 && seconds_of_decodes_ == 0) return;  // nothing to compare with
-  // More decode now than when a step without prompts was last seen: such a step would take longer by their tokens.
+  // More sequences decode now than in the last step without prompts, which would take longer by their tokens.
   const double num_more = std::max(0.0, num_decoding - tokens_of_decodes_);
   const double plain = seconds_of_decodes_ + num_more * seconds_per_token_;
   const double allowed = times_.max_decode_seconds > 0 ? times_.max_decode_seconds : kDecodeRatio * plain;
   strikes_ = seconds > allowed ? strikes_ + kStrike : std::max(0, strikes_ - 1);
-  if (seconds > allowed && strikes_ <= kStrike) return;  // one now and then: something else ran
+  if (seconds > allowed && strikes_ <= kStrike) return;  // a single one: something else ran on the machine
   if (seconds > allowed) {
     too_many_ = num_prompt_tokens;
     num_good_ = strikes_ = 0;
     beside_ = std::max(kDecodeStep, (num_prompt_tokens - part_of(num_prompt_tokens)) / kDecodeStep * kDecodeStep);
     return;
   }
-  if (num_prompt_tokens <= beside_ - kDecodeStep) return;  // there were no more
+  if (num_prompt_tokens <= beside_ - kDecodeStep) return;  // there were no more prompt tokens
   const int32_t next = std::min(limit_, beside_ + part_of(beside_));
   const bool is_retry = too_many_ > 0 && next >= too_many_ * 7 / 8;
   if (++num_good_ < (is_retry ? kRetrySteps : kGoodSteps)) return;

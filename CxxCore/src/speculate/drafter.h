@@ -12,7 +12,7 @@ class Drafter {
  public:
   virtual ~Drafter() = default;
 
-  // Appends up to `max_drafts` tokens to `drafts`, the likely next one first; none where there is no good one.
+  // Appends up to `max_drafts` tokens to `drafts`, the next one first; none if there is no good candidate.
   virtual void propose(const request::Sequence& sequence, int32_t max_drafts, std::vector<int32_t>& drafts) = 0;
 };
 

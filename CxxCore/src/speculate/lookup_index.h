@@ -1,5 +1,5 @@
-// LookupIndex: where the end of a text stood before in the same text. The tokens that followed there are a draft of
-// what follows now: files that are edited, quotations, keys of JSON, loops. Holds positions only; the tokens stay with
+// LookupIndex: earlier occurrences of the end of a text in the same text. The tokens that followed there are a draft of
+// the next tokens: edited files, quotations, JSON keys, loops. Contains only positions; the tokens stay with
 // their owner.
 #pragma once
 
@@ -11,22 +11,22 @@ namespace pagoda::speculate {
 
 class LookupIndex {
  public:
-  static constexpr int32_t kMinMatch = 3;   // tokens; shorter repetitions say nothing
-  static constexpr int32_t kMaxMatch = 64;  // longer ones say no more
-  static constexpr int32_t kMaxLooks = 32;  // earlier positions compared, the most recent first
+  static constexpr int32_t kMinMatch = 3;   // tokens; shorter repetitions predict nothing
+  static constexpr int32_t kMaxMatch = 64;  // longer ones predict no better
+  static constexpr int32_t kMaxLooks = 32;  // earlier positions to compare, the most recent first
 
   struct Match {
-    int32_t length = 0;  // tokens before the end that are the same; 0: none
+    int32_t length = 0;  // matching tokens before the end; 0: none
     int32_t next = 0;    // index of the token that followed
   };
 
-  // For a text of at most `max_tokens`: nothing is allocated later.
+  // Allocates for a text of at most `max_tokens`; later calls do not allocate.
   explicit LookupIndex(int32_t max_tokens);
 
-  // Takes up the tokens that came since the last call: `tokens` is the whole text.
+  // Adds the tokens since the last call: `tokens` is the whole text.
   void follow(std::span<const int32_t> tokens) noexcept;
 
-  // The longest match with the end of the text taken up so far; of equally long ones the most recent.
+  // The longest match with the end of the text so far; of equally long ones the most recent.
   Match find(std::span<const int32_t> tokens) const noexcept;
 
  private:
@@ -37,8 +37,8 @@ class LookupIndex {
   std::vector<int32_t> earlier_;  // by position: the one before it in its bucket
 };
 
-// Appends what followed a match, up to `max_drafts` tokens. Where the match overlaps the end, the text is a loop, and
-// goes round.
+// Appends the tokens that followed a match, up to `max_drafts`. If the match overlaps the end, the text is a loop, and
+// the draft repeats it.
 void draft_from(const LookupIndex::Match& match, std::span<const int32_t> tokens, int32_t max_drafts,
                 std::vector<int32_t>& drafts);
 

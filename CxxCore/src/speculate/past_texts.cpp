@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kNumBuckets = static_cast<size_t>(PastTexts::kMaxTokens);
 static_assert((kNumBuckets & (kNumBuckets - 1)) == 0);
 
-// Of the last kMinMatch tokens; `token(i)` is the i-th from the end.
+// The hash of the last kMinMatch tokens; `token(i)` is the i-th from the end.
 template <class Token>
 size_t bucket_of(Token&& token) noexcept {
   uint64_t hash = 0;

@@ -1,5 +1,5 @@
-// PastTexts: the last answers under each cache salt, and where a text's end stood in them. Salts never see each other:
-// what one client was told would otherwise show in how fast another gets its answer.
+// PastTexts: recent answers under each cache salt, and occurrences of a text's end in them. Salts are isolated:
+// otherwise the speed of one client's answer would reveal another client's answers.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@ namespace pagoda::speculate {
 class PastTexts {
  public:
   static constexpr int32_t kMinMatch = 8;           // tokens; shorter ones are better found in the text itself
-  static constexpr int32_t kMaxMatch = 64;          // longer ones say no more
-  static constexpr int32_t kMaxLooks = 16;          // positions compared, the most recent first
-  static constexpr int32_t kMaxTokens = 32 * 1024;  // of a salt: 0.6 MiB with its index
-  static constexpr size_t kMaxSalts = 16;           // the one that was used least recently makes room
+  static constexpr int32_t kMaxMatch = 64;          // longer ones predict no better
+  static constexpr int32_t kMaxLooks = 16;          // positions to compare, the most recent first
+  static constexpr int32_t kMaxTokens = 32 * 1024;  // per salt: 0.6 MiB with its index
+  static constexpr size_t kMaxSalts = 16;           // the least recently used one is evicted
 
   struct Match {
-    int32_t length = 0;  // tokens before the end that are the same; 0: none
+    int32_t length = 0;  // matching tokens before the end; 0: none
     const std::vector<int32_t>* from = nullptr;
     int64_t next = 0;  // position of the token that followed
   };
 
-  // Keeps a finished answer. Without memory for it, or with fewer than kMinMatch tokens, it is not kept.
+  // Stores a finished answer. Dropped if there is no memory for it, or if it has fewer than kMinMatch tokens.
   void add(const std::string& salt, std::span<const int32_t> tokens) noexcept;
 
   // The longest match with the end of `tokens`; of equally long ones the most recent. Valid until the next add().
   Match find(const std::string& salt, std::span<const int32_t> tokens) noexcept;
 
-  // Appends what followed a match, up to `max_drafts` tokens and not past the end of its text.
+  // Appends the tokens that followed a match, up to `max_drafts` and not past the end of its text.
   static void draft_from(const Match& match, int32_t max_drafts, std::vector<int32_t>& drafts);
 
  private:
-  // A ring of tokens, each text ending with kEnd; positions count on for ever.
+  // A ring of tokens, each text ending with kEnd; positions increase without limit.
   struct Salt {
     explicit Salt(std::string name);
     void push(int32_t token) noexcept;

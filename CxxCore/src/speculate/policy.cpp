@@ -1,5 +1,5 @@
-// Policy: positions of drafts in order of their chance, as many as raise the tokens per second, within an account of
-// time.
+// Policy: draft positions in order of probability, as many as raise the tokens per second, within a time
+// budget.
 #include "speculate/policy.h"
 
 #include <algorithm>
@@ -10,22 +10,22 @@ namespace pagoda::speculate {
 namespace {
 
 constexpr float kWeightOfPrior = 4, kForgetting = 0.95f, kForgettingOfAll = 0.998f;
-constexpr double kNewest = 0.15;      // share of the newest step in a cost
-constexpr double kRowsGuess = 0.06;   // of a step's cost, for a row more, before it was measured
-constexpr double kDraftGuess = 0.15;  // of a plain step's cost, for a draft step
-constexpr double kLeastGain = 1.03;   // drafts that promise less are not taken
-constexpr double kMaxLoss = 0.004;    // of the time spent decoding
+constexpr double kNewest = 0.15;      // weight of the newest step in a cost
+constexpr double kRowsGuess = 0.06;   // cost of each additional row relative to a step, before it is measured
+constexpr double kDraftGuess = 0.15;  // cost of a draft step relative to a plain step, before it is measured
+constexpr double kLeastGain = 1.03;   // drafts with a smaller expected gain are not taken
+constexpr double kMaxLoss = 0.004;    // share of the decoding time
 constexpr double kMaxHeadLoss = 0.002;
-constexpr double kFreeLoss = 2;       // plain steps, once: the first drafts find memory cold
-constexpr double kMaxCredit = 8;      // plain steps: what was won long ago may not be lost at once
-constexpr int64_t kPlainEvery = 128;  // steps: one without drafts, so that their cost stays known; and more at first
+constexpr double kFreeLoss = 2;       // plain steps, granted once: the first drafts find cold memory
+constexpr double kMaxCredit = 8;      // plain steps: limits how much of an old gain may be lost again
+constexpr int64_t kPlainEvery = 128;  // steps between two without drafts, which measure the plain cost; fewer at first
 constexpr int64_t kFirstSteps = 256, kPlainEveryFirst = 16;
 constexpr int32_t kMaxRetryInterval = 1024;
 
 constexpr std::array<float, 6> kFirstLookup = {0.3f, 0.4f, 0.6f, 0.75f, 0.85f, 0.92f};
 constexpr float kFirstMtp = 0.6f, kFirstForced = 0.999f;
 
-// 0 when there was no match, then 1-3, 4-7, 8-15, 16-31 and more tokens.
+// Bucket 0 has no match; the others have matches of 1-3, 4-7, 8-15, 16-31 and more tokens.
 size_t bucket_of(int32_t match_length) noexcept {
   size_t bucket = 0;
   for (const int32_t limit : {1, 4, 8, 16, 32}) bucket += match_length >= limit;
@@ -71,7 +71,7 @@ double Policy::expected(const Offer& offer) const noexcept {
   return sum;
 }
 
-// Seconds, or plain steps while nothing is measured. Between two measured numbers of rows, a straight line.
+// In seconds, or in plain steps while nothing is measured. Interpolates linearly between measured numbers of rows.
 double Policy::cost_of(int32_t num_rows) const noexcept {
   const Costs& cost = costs();
   const int32_t rows = std::clamp(num_rows, 1, kMaxRows);
@@ -86,7 +86,7 @@ double Policy::cost_of(int32_t num_rows) const noexcept {
   return above <= kMaxRows ? high / (1 + kRowsGuess * (above - rows)) : 1 + kRowsGuess * rows;
 }
 
-// Of a step without drafts, and without the head's work once that was seen.
+// The cost of a step without drafts, and without the head's work once that has been measured.
 double Policy::plain_cost(int32_t num_sequences) const noexcept {
   const double without = num_sequences <= kMaxRows ? costs_[0][num_sequences] : 0;
   return without > 0 ? without : cost_of(num_sequences);
@@ -98,20 +98,20 @@ bool Policy::is_plain_step() const noexcept {
 }
 
 bool Policy::may_draft(int32_t num_sequences) const noexcept {
-  if (num_sequences > kMaxRows || costs()[num_sequences] == 0) return false;  // not known yet
+  if (num_sequences > kMaxRows || costs()[num_sequences] == 0) return false;  // not measured yet
   const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * costs()[num_sequences];
   return !is_plain_step() && account_ >= -allowed;
 }
 
-// How many of the likeliest positions make the most tokens per second; 0 when the gain is not worth it.
+// How many of the likeliest positions maximise tokens per second; 0 if the gain is too small.
 int32_t Policy::best_count(int32_t num_sequences) const noexcept {
-  const double plain = num_sequences / cost_of(num_sequences);  // the head's work, if it does any, is done either way
+  const double plain = num_sequences / cost_of(num_sequences);  // the head's work, if any, is done in both cases
   const double draft_cost = draft_cost_ > 0 ? draft_cost_ : kDraftGuess * cost_of(num_sequences);
   double tokens = num_sequences, best = plain * kLeastGain;
   int32_t count = 0, deepest = 0;
   for (size_t i = 0; i < slots_.size(); ++i) {
     tokens += slots_[i].survival;
-    // Draft steps run for all sequences together: as many as the sequence with the most has.
+    // Draft steps run for all sequences together: as many as the sequence with the most drafts has.
     if (slots_[i].is_drafted_by_model) deepest = std::max(deepest, slots_[i].depth);
     const double value = tokens / (cost_of(num_sequences + static_cast<int32_t>(i) + 1) + deepest * draft_cost);
     if (value <= best) continue;
@@ -170,7 +170,7 @@ void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_toke
   if (gain > 0) retry_interval_ = 16;
 }
 
-// A head that rests begins again when its loss has become half of what it may be: each rest is longer than the last.
+// A paused head restarts when its loss has dropped to half of the allowed loss: each pause is longer than the last.
 void Policy::note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept {
   Head& head = heads_[head_index_];
   const double plain = plain_cost(num_sequences);

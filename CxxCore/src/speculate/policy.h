@@ -1,5 +1,5 @@
-// Policy: how many drafts a step takes, from what steps cost here and how often drafts held. Pure: no clock, no device;
-// answers never depend on it.
+// Policy: how many drafts a step takes, from the measured cost of steps and the acceptance of drafts. Pure: no clock,
+// no device; answers never depend on it.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ constexpr int32_t kMaxPositions = 15;  // drafts of one sequence in a step
 enum class Source : uint8_t { lookup, mtp, forced };
 constexpr int32_t kNumSources = 3;
 
-// How often drafts held, by their position behind the last sure token.
+// How often drafts were accepted, by their position after the last committed token.
 struct Acceptance {
   std::array<float, kMaxPositions> tries{}, hits{};
 
-  // `num_accepted` of `num_drafts` held: those after the first that did not were never tried.
+  // `num_accepted` of `num_drafts` were accepted: those after the first rejected one were never tried.
   void note(int32_t num_drafts, int32_t num_accepted, float forgetting) noexcept;
 };
 
@@ -26,9 +26,9 @@ struct Acceptance {
 struct Offer {
   Source source = Source::lookup;
   int32_t match_length = 0;             // of a lookup
-  int32_t num_drafts = 0;               // at most
-  const Acceptance* history = nullptr;  // of the sequence with this source
-  int32_t num_admitted = 0;             // answer
+  int32_t num_drafts = 0;               // the most it could offer
+  const Acceptance* history = nullptr;  // acceptance of this source in the sequence
+  int32_t num_admitted = 0;             // result
 };
 
 class Policy {
@@ -38,33 +38,33 @@ class Policy {
   // Sets num_admitted of every offer for a step in which `num_sequences` sequences decode.
   void admit(std::span<Offer> offers, int32_t num_sequences);
 
-  // A step of `num_rows` rows of decoding sequences, drafts included, took `seconds`, in which `num_tokens` tokens were
-  // made; draft_seconds of them went into drafting. Steps with prompts say nothing and are not told. feeds_head: the
-  // head took up its tokens.
+  // Records that a step of `num_rows` rows of decoding sequences, including drafts, took `seconds`, of which
+  // draft_seconds were spent on drafting, and generated `num_tokens` tokens. Steps with prompts are not passed.
+  // feeds_head: the head processed its tokens.
   void note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds, double draft_seconds,
                  int32_t num_draft_steps, bool feeds_head = false) noexcept;
 
-  // The outcome of an offer that was admitted.
+  // Records the outcome of an admitted offer.
   void note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept;
 
-  // Drafts of an offer that will hold, on average.
+  // Expected number of accepted drafts of an offer.
   double expected(const Offer& offer) const noexcept;
 
-  // Whether the head should take up the tokens of the step that was admitted last, so that it can draft after them.
-  // That costs a little in every step, and now and then a step without it shows how much. Where its drafts do not earn
-  // that, with so many sequences, the head rests: it drafts nothing either.
+  // Whether the head should process the tokens of the step admitted last, so that it can draft after them. That costs a
+  // little in every step, and occasional steps without it measure how much. If its drafts do not make up for
+  // it at this number of sequences, the head is paused: then it drafts nothing either.
   bool wants_head() const noexcept { return !head().rests && !is_plain_step(); }
   bool head_rests() const noexcept { return head().rests; }
 
-  double saved_seconds() const noexcept { return saved_; }  // against plain steps, by their measured cost
+  double saved_seconds() const noexcept { return saved_; }  // compared with plain steps, by their measured cost
 
  private:
   static constexpr int32_t kMaxRows = 128;
 
-  using Costs = std::array<double, kMaxRows + 1>;  // seconds of a step by rows, newest counting most; 0: not seen
-  struct Head {                                    // with about the same number of sequences
+  using Costs = std::array<double, kMaxRows + 1>;  // seconds of a step by rows; 0: not measured
+  struct Head {                                    // for about the same number of sequences
     bool rests = false;
-    double account = 0;  // seconds that its drafts gave, less what its work took
+    double account = 0;  // seconds saved by its drafts, minus those taken by its work
     double seconds = 0;  // of all steps
   };
 
@@ -76,20 +76,20 @@ class Policy {
   void note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept;
   double probability(const Offer& offer, int32_t position) const noexcept;
   bool may_draft(int32_t num_sequences) const noexcept;
-  int32_t best_count(int32_t num_sequences) const noexcept;  // of slots_
+  int32_t best_count(int32_t num_sequences) const noexcept;  // how many of slots_ to use
 
-  std::array<Costs, 2> costs_{};  // of steps without the head's work, and with it
+  std::array<Costs, 2> costs_{};  // of steps without and with the head's work
   double draft_cost_ = 0;         // seconds of one draft step
   std::array<Head, 8> heads_;     // by the binary logarithm of the number of sequences
   size_t head_index_ = 0;
-  bool has_head_ = false;                                     // some step fed it
+  bool has_head_ = false;                                     // whether any step fed the head
   std::array<std::array<Acceptance, 6>, kNumSources> prior_;  // by source and length of match
   double decode_seconds_ = 0, saved_ = 0;
-  double account_ = 0;  // seconds won and not yet lost again; below 0 when drafts have cost more than they gave
+  double account_ = 0;  // seconds gained and not lost again; below 0 if drafts have cost more than they saved
   int64_t num_steps_ = 0;
-  int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps without drafts; after how many one draft is tried
+  int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps since a draft; one is tried after the interval
   struct Slot {
-    float survival;  // chance that this draft and all before it hold
+    float survival;  // probability that this draft and all before it are accepted
     int32_t offer;
     int32_t depth;  // drafts of the offer up to this one
     bool is_drafted_by_model;

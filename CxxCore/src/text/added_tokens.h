@@ -21,12 +21,12 @@ struct AddedToken {
   bool rstrip = false;       // also consumes the spaces after it
   bool single_word = false;  // not adjacent to a letter or digit
 
-  // Spelled like markup, as <think> and <tool_call> are, which tokenizer files do not call special. Other added tokens
-  // (runs of spaces, words of a field) are always text.
+  // Spelled like markup, such as <think> and <tool_call>, which tokenizer files do not mark as special. Other added
+  // tokens (runs of spaces, domain terms) are always text.
   bool is_tag() const noexcept;
 };
 
-// Which added tokens count only where the template wrote them.
+// Which added tokens are recognised only where the template wrote them.
 enum class TemplateTokens : uint8_t {
   special,           // as the reference tokenizer does
   special_and_tags,  // in a prompt rendered from a template and from message text

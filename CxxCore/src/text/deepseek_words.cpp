@@ -13,7 +13,7 @@ struct Range {
   char32_t first, last;
 };
 
-// Letters that have a case, as of the Unicode version that the tokenizer was made with.
+// Letters with case, in the Unicode version that the tokenizer was built with.
 constexpr Range kCased[] = {
     {0x41, 0x5a},       {0x61, 0x7a},       {0xb5, 0xb5},       {0xc0, 0xd6},       {0xd8, 0xf6},
     {0xf8, 0x1ba},      {0x1bc, 0x1bf},     {0x1c4, 0x293},     {0x295, 0x2af},     {0x370, 0x373},
@@ -50,14 +50,14 @@ const char* match(const char* p, const char* end, const Range (&ranges)[N], bool
   const char* next = p;
   if (may_lead && (char_flags(first.value) & kSpace)) {
     next += first.num_bytes;
-    if (next == end || !is_in(read_character(next).value, ranges)) next = p;  // the space may be one of them itself
+    if (next == end || !is_in(read_character(next).value, ranges)) next = p;  // the space itself may be in the ranges
   }
   for (const char* begin = next; next != end; next += read_character(next).num_bytes)
     if (!is_in(read_character(next).value, ranges)) return next == begin ? p : next;
   return next;
 }
 
-// The word at p: a match, or what stands before the next one.
+// The word at p: a match, or the text before the next match.
 template <size_t N>
 const char* isolate(const char* p, const char* end, const Range (&ranges)[N], bool may_lead) noexcept {
   if (const char* next = match(p, end, ranges, may_lead); next != p) return next;
@@ -78,7 +78,7 @@ const char* punctuation_word(const char* p, const char* end) noexcept { return i
 const char* east_asian_word(const char* p, const char* end) noexcept { return isolate(p, end, kEastAsian, false); }
 
 const char* last_spaces_word(const char* p, const char* end) noexcept {
-  const char* last = p;  // the end of the last character that is no space
+  const char* last = p;  // the end of the last character that is not a space
   for (const char* next = p; next != end;) {
     const Character c = read_character(next);
     next += c.num_bytes;

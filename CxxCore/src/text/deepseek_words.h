@@ -1,5 +1,5 @@
-// Word boundaries of deepseek-llm, whose patterns run in turn: each splits only the text that the ones before left
-// whole. Text between p and end is valid UTF-8 and not empty.
+// Word boundaries of deepseek-llm, whose patterns run in sequence: each splits only the text left by the previous
+// ones. Text between p and end is valid UTF-8 and not empty.
 #pragma once
 
 namespace pagoda::text {

@@ -30,7 +30,7 @@ constexpr KnownPattern kKnownPatterns[] = {
     {R"(\d)", WordPattern::decimal},
     {R"([\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      WordPattern::kimi},
-    // By name, from GGUF files: the lists of characters are long.
+    // These patterns are given by name in GGUF files, because their lists of characters are long.
     {"deepseek-llm: line end", WordPattern::line_end},
     {"deepseek-llm: letters with a case", WordPattern::cased},
     {"deepseek-llm: punctuation", WordPattern::punctuation},
@@ -38,7 +38,7 @@ constexpr KnownPattern kKnownPatterns[] = {
     {"deepseek-llm: East Asian characters", WordPattern::east_asian},
 };
 
-// Whether a pattern matches every character of a text.
+// Whether the matches of a pattern together cover every character of a text.
 bool is_whole(WordPattern pattern) noexcept { return pattern <= WordPattern::gpt2 || pattern == WordPattern::kimi; }
 
 Status unsupported(const std::string& file_name, const std::string& what) {

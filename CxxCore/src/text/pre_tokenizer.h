@@ -23,7 +23,7 @@ enum class WordPattern : uint8_t {
   number_run,     // \p{N}+
   decimal,        // \d
   kimi,           // runs of Han characters; words end where upper case follows lower case
-  line_end,       // these five: of deepseek-llm
+  line_end,       // this and the next four: deepseek-llm
   cased,
   punctuation,
   last_spaces,

@@ -14,9 +14,9 @@ class StopStrings {
  public:
   explicit StopStrings(std::vector<std::string> stops);  // empty ones are ignored
 
-  // Takes new text; appends to `out` what can no longer be part of a stop string. Returns true when a stop string was
-  // found: the text before it has been appended and the rest is dropped; matched() says which (among those ending
-  // first, the one with the earliest start). If `armed` is false, nothing stops and nothing is held back.
+  // Takes new text; appends to `out` the text that can no longer be part of a stop string. Returns true when a stop
+  // string was found: the text before it has been appended and the rest is dropped; matched() says which (among those
+  // ending first, the one with the earliest start). If `armed` is false, nothing stops and nothing is held back.
   bool push(std::string_view text, bool armed, std::string& out);
 
   // End of the stream without a match: releases the text held back.

@@ -18,7 +18,7 @@ class TokenizerParts {
     return make_error(StatusCode::unsupported, file_name_ + ": " + what);
   }
 
-  // The options of the model, once the vocabulary is there.
+  // Check the options of the model, after the vocabulary was read.
   Status check_unigram(const io::Json& options, TokenizerFile& file) const;
   Status check_model(const io::Json& options, BpeModel& model) const;
 

@@ -115,14 +115,14 @@ bool is_kimi_lower(const Here& c) noexcept {  // [\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{
 
 // <upper>*<lower>+ at p, or if that does not match and `may_lack_lower`, <upper>+<lower>*; p if neither does.
 const char* kimi_letters(const char* p, const char* end, bool may_lack_lower) noexcept {
-  const char* shared = p;  // the end of the last character of the run that is of both classes
+  const char* shared = p;  // end of the last character in the run that belongs to both classes
   const char* next = p;
   Here here = look(next, end);
   for (; is_kimi_upper(here); here = look(next, end)) {
     next += here.num_bytes;
     if (is_kimi_lower(here)) shared = next;
   }
-  if (!is_kimi_lower(here)) return may_lack_lower ? next : shared;  // the run gives back what <lower>+ needs
+  if (!is_kimi_lower(here)) return may_lack_lower ? next : shared;  // backtracks as far as <lower>+ needs
   for (; is_kimi_lower(here); here = look(next, end)) next += here.num_bytes;
   return next;
 }

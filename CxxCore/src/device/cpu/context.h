@@ -1,4 +1,4 @@
-// Context: what every CPU op uses: the selected kernels, the threads, and scratch memory.
+// Context: shared by all CPU ops: the selected kernels, the threads, and scratch memory.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@ namespace pagoda::device::cpu {
 namespace {
 
 constexpr int64_t kMaxRowsPerTask = 16;
-// Floats that sharing row ops must take off this thread, about 10 us. Handing rows over costs a quarter of that while
-// the other threads spin, but twenty times as much where other programs keep the cores busy, and a step does so a
+// Minimum floats of row ops to share with other threads, about 10 us of work. Sharing costs a quarter of that while
+// the other threads spin, but twenty times as much if other programs keep the cores busy, and a step does so a
 // hundred times: the few rows of one sequence are not worth it.
 constexpr int64_t kMinSharedFloats = 16000;
 

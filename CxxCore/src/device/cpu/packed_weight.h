@@ -1,5 +1,5 @@
 // PackedWeight: a weight matrix in the order its kernels read it: blocks of 16 channels (matrix rows), each made of
-// lines of 16 channels x `run` bytes of adjacent columns, which fits both an AMX tile row and a vector operand. 4 bit:
+// lines of 16 channels x `run` bytes of adjacent columns, which fits both an AMX tile row and a vector operand. 4 bits:
 // 32 columns fold into half the lines; the second 16 columns are the high nibbles. Channels and columns are
 // zero-padded. One buffer: values of all blocks, then the steps of 4-bit blocks, then the channel scales.
 #pragma once

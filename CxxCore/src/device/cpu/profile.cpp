@@ -6,7 +6,7 @@
 namespace pagoda::device::cpu {
 namespace {
 
-// One row for each sequence: bound by reading caches and states.
+// With one row per sequence, an op is bound by reading caches and states.
 OpLimit limit_of(const Tensor& q, const SequenceArgs& sequences) noexcept {
   return q.shape[0] == sequences.context_lens.shape[0] ? OpLimit::read : OpLimit::f32;
 }

@@ -1,6 +1,6 @@
-// Backend: what the GPU encoder needs of a machine that runs our kernels: memory, pipelines, launches in order. Metal,
-// CUDA and the software device are backends; the encoder cannot tell them apart.
-// Thread rule: as Device's, one thread drives it.
+// Backend: the interface between the GPU encoder and a machine that runs our kernels: memory, pipelines, ordered
+// launches. Metal, CUDA and the software device are backends; the encoder cannot distinguish them. Thread rule: as
+// Device's, one thread drives it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Size3 {
   bool operator==(const Size3&) const = default;
 };
 
-// A function constant of the kernel text, by its name there. Bools are 0 or 1; floats are given by their bits.
+// A function constant of the kernel, by its name in the source. Bools are 0 or 1; floats are given by their bits.
 struct Constant {
   std::string_view name;
   uint32_t bits = 0;
@@ -28,14 +28,14 @@ struct Constant {
 constexpr size_t kMaxValuesBytes = 4096;
 
 // The content of one [[buffer(index)]] of a kernel: a range of device memory, or up to 4 KiB of values copied now.
-// Indices are those of generated/bindings.h, made from the kernel's text.
+// Indices are those of generated/bindings.h, generated from the kernel's source.
 struct Binding {
   int index = 0;
   Buffer* buffer = nullptr;
   int64_t offset_bytes = 0;
-  const void* values = nullptr;  // where buffer is null
-  // Of values; and of a buffer, how far from the offset the kernel reads or writes (0: to its end). Launches that touch
-  // other pieces of one buffer may then run at the same time.
+  const void* values = nullptr;  // if buffer is null
+  // Size of the values; for a buffer, how far from the offset the kernel reads or writes (0: to its end). Launches that
+  // touch different ranges of one buffer may then run at the same time.
   size_t size_bytes = 0;
 };
 
@@ -64,34 +64,34 @@ class Backend {
   virtual Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept = 0;
   virtual Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept = 0;
 
-  // Made once for each name and constants, then found again. An unknown name or constant is an error that names it.
+  // Created once per name and set of constants, then cached. An unknown name or constant is an error that names it.
   virtual Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) = 0;
 
   // Adds a launch to the step being encoded. A launch sees what earlier ones wrote: the backend knows from the kernel's
-  // text which bindings it writes and puts a barrier between launches that touch the same memory (hazards.h). All
-  // bindings of the kernel are given; a kernel that does not use one under its constants gets any other buffer.
+  // source which bindings it writes, and puts a barrier between launches that touch the same memory (hazards.h). All
+  // bindings of the kernel are given; an unused one may be any other buffer.
   virtual void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
                       std::span<const Binding> bindings) noexcept = 0;
 
-  // Hands the step over; what went wrong in any launch comes from wait().
+  // Submits the step; wait() returns the error of any launch.
   virtual Pending& submit() noexcept = 0;
 
   // See Encoder.
   virtual uint64_t repeatable_step() const noexcept { return 0; }
   virtual Pending& repeat() noexcept { return submit(); }
 
-  // Whether a launch begins before the one that it waits for has ended. A launch more then costs less than work done
-  // twice to avoid it.
+  // Whether a launch starts before the one that it waits for has ended. An extra launch then costs less than the
+  // duplicate work that would avoid it.
   virtual bool overlaps_launches() const noexcept { return false; }
 
-  // Whether the machine is one whose matrix units the kernels of matmul_tensor are for. Where it is, they may still not
+  // Whether the machine has the matrix units that the kernels of matmul_tensor are for. They may still fail to
   // compile.
   virtual bool has_tensor_units() const noexcept { return false; }
 
-  // Whether launches do anything. Where they do not, weights need no content.
+  // Whether launches do anything. If not, weights need no content.
   virtual bool runs_launches() const noexcept { return true; }
 
-  // Steps waited for since the last call, and how long the device worked on them; none where it cannot say.
+  // Steps waited for since the last call, and how long the device worked on them; none if it does not report this.
   virtual StepTimes take_step_times() noexcept { return {}; }
 };
 

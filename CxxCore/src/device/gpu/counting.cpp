@@ -1,4 +1,4 @@
-// Bytes that each op's kernels move: its cost, and the intermediate results that go through memory. Times of kernels.
+// Bytes that each op's kernels move: its cost, and the intermediate results that pass through memory. Times of kernels.
 #include "device/gpu/counting.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Result<const Pipeline*> CountingBackend::pipeline(std::string_view kernel, std::
   return made;
 }
 
-// Nothing waits when a launch is timed: those before it were waited for.
+// Nothing is pending when a launch is timed: earlier ones have been waited for.
 void CountingBackend::time_launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
                                   std::span<const Binding> bindings) {
   if (!error_.is_ok()) return;
@@ -88,7 +88,7 @@ void CountingEncoder::rms_norm(const RmsNormArgs& a) noexcept {
 }
 void CountingEncoder::matmul(const MatmulArgs& a) noexcept {
   OpCost cost = op_cost(a);
-  if (a.weight->format() != WeightFormat::f32) cost.bytes += tensor_bytes(a.x);  // in 16 bits, written and read
+  if (a.weight->format() != WeightFormat::f32) cost.bytes += tensor_bytes(a.x);  // 16-bit copy, written and read
   count("matmul", cost, [&] { inner_.matmul(a); });
 }
 void CountingEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
@@ -149,7 +149,7 @@ void CountingEncoder::sample(const SampleArgs& a) noexcept {
 void CountingEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
   count("route_experts", op_cost(a), [&] { inner_.route_experts(a); });
 }
-// No more experts than rows; fewer where rows share one, which the host does not know.
+// At most one expert per row; fewer if rows share an expert, which the host does not know.
 void CountingEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   count("expert_matmul", op_cost(a, std::min(a.out.shape[0], a.num_experts)), [&] { inner_.expert_matmul(a); });
 }

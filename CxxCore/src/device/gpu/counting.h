@@ -1,4 +1,4 @@
-// Counting: what the host does for each op on a GPU: launches, bytes its kernels have to move, time to encode them; and
+// Counting: the host's work for each op on a GPU: launches, bytes its kernels have to move, time to encode them; and
 // how long each kernel runs.
 // State: sums by op and by kernel since the last take. Thread rule: Device's.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace pagoda::device::gpu {
 
-// A backend that counts launches and the time it spends in them, while it is told to. While it times kernels, every
-// launch is a step of its own, waited for before the next: none overlaps another, and the step as a whole takes longer.
+// A backend that counts launches and the time spent in them, while enabled. While it times kernels, every
+// launch is a separate step, waited for before the next: none overlaps another, and the whole step takes longer.
 class CountingBackend final : public Backend, private Pending {
  public:
   explicit CountingBackend(std::unique_ptr<Backend> inner) noexcept : inner_(std::move(inner)) {}
@@ -53,7 +53,7 @@ class CountingBackend final : public Backend, private Pending {
 
   void set_kernel_timing(bool enabled) noexcept { times_kernels_ = enabled; }
   bool times_kernels() const noexcept { return times_kernels_; }
-  // OpTime::calls are launches; seconds the device's own where it tells, otherwise those of a clock around the launch.
+  // OpTime::calls are launches; seconds are the device's own if reported, otherwise those of a clock around the launch.
   std::vector<OpTime> take_kernel_times() noexcept { return std::exchange(kernels_, {}); }
 
  private:
@@ -74,7 +74,7 @@ class CountingBackend final : public Backend, private Pending {
   double launch_seconds_ = 0;  // the software device runs kernels in launch(): this is not the encoder's time
 };
 
-// Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
+// Forwards ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
 class CountingEncoder final : public Encoder {
  public:
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}

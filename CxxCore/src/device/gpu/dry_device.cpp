@@ -1,4 +1,4 @@
-// DryBackend: memory that is mapped and hardly touched, and launches that are checked and dropped.
+// DryBackend: memory that is mapped but barely touched, and launches that are checked and dropped.
 #include "device/gpu/dry_device.h"
 
 #include <sys/mman.h>
@@ -15,8 +15,8 @@
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kMemoryBytes = int64_t{256} << 30;  // that models are planned with
-constexpr size_t kMostCopied = size_t{1} << 20;       // bytes of an upload; larger ones are content that nothing reads
+constexpr int64_t kMemoryBytes = int64_t{256} << 30;  // for which models are planned
+constexpr size_t kMostCopied = size_t{1} << 20;       // per upload; larger uploads have contents that nothing reads
 
 class DryBuffer final : public Buffer {
  public:
@@ -70,7 +70,7 @@ class DryBackend final : public Backend, private Pending {
     if (!error_.is_ok()) return;
     const KernelInfo& kernel = *static_cast<const DryPipeline&>(pipeline).kernel;
     error_ = check_launch(kernel, groups, threads, bindings);
-    hazards_.needs_barrier(kernel, bindings);  // part of what encoding costs
+    hazards_.needs_barrier(kernel, bindings);  // part of the cost of encoding
   }
   Pending& submit() noexcept override {
     hazards_.clear();
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Device>> make(int) {
   return make_gpu_device(std::make_unique<DryBackend>(kOverlaps));
 }
 
-// Not among the devices that a machine "has": nothing can be computed with it.
+// Not among the devices that a machine "has", because it computes nothing.
 bool is_never_there() { return false; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A Device over any Backend.
+// A Device on top of any Backend.
 #include "device/gpu/gpu_device.h"
 
 #include "base/assign_or_return.h"
@@ -67,8 +67,8 @@ class GpuDevice final : public Device,
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
   }
-  // Launches, bytes and the time to encode by op; and where the backend tells, steps with the time that kernels took.
-  // Not by op: launches run side by side, and an op has no time of its own.
+  // Launches, bytes and encoding time by op; and if the backend reports them, steps with the time of their kernels.
+  // Not by op: launches overlap, and an op has no time of its own.
   void set_profiling(bool enabled) override {
     is_counting_ = enabled;
     backend_->set_counting(enabled);

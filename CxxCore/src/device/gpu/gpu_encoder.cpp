@@ -1,4 +1,4 @@
-// The parts all ops of the GPU encoder share: checks, launches, and the end of a step.
+// The parts shared by all ops of the GPU encoder: checks, launches, and the end of a step.
 #include "device/gpu/gpu_encoder.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // GpuEncoder: turns ops into launches of the kernels of Shaders/, the same for every backend. One file per op.
-// State: the pipelines found so far, the ops that wait for the next one, and the first fault of the step being encoded;
-// the launches are the backend's.
+// State: the pipelines found so far, the deferred ops, and the first error of the step being encoded;
+// the launches belong to the backend.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class GpuEncoder final : public Encoder, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
-  // Whether products of 16-bit and quantised weights are made by matmul_tensor, those of one row too.
+  // Whether products of 16-bit and quantised weights use matmul_tensor, including those of one row.
   void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
 
   bool can(Op) const noexcept override { return true; }
@@ -74,21 +74,21 @@ class GpuEncoder final : public Encoder, private Pending {
   Pending& repeat() noexcept override;
   int64_t context_class(int64_t max_context) const noexcept override;
 
-  // Ops that wait for the next one are launched with it, or by flush().
+  // Ops that wait for the next one are launched together with it, or by flush().
   bool is_waiting() const noexcept { return num_waiting_ > 0 || product_ || conv_ || maker_.index() > 0; }
   void flush() noexcept { launch_waiting(); }
 
  private:
   struct Grid {
     Size3 groups;
-    uint32_t threads = 128;  // of a threadgroup
+    uint32_t threads = 128;  // per threadgroup
   };
 
-  // Whether `status` is good; if not, the step fails.
+  // Whether `status` is ok; if not, the step fails.
   bool check(Status status) noexcept;
-  // Whether `needed` is what reserve() was told, or less.
+  // Whether `needed` is within the reserved size.
   bool check_room(const ScratchSizes& needed, const char* op) noexcept;
-  // Whether the indices in `args` are good, where the host can see them (`indices` is one of them).
+  // Whether the indices in `args` are valid, if they are visible to the host (`indices` is one of them).
   template <class Args>
   bool accept(const Args& args, const Tensor& indices) noexcept {
     return indices.buffer->host_pointer() == nullptr || check(host::check_indices(args));
@@ -101,10 +101,10 @@ class GpuEncoder final : public Encoder, private Pending {
   }
   void launch(const KernelId& kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
               size_t args_bytes, std::initializer_list<Constant> constants) noexcept;
-  // Asks the backend once for each kernel and values of its constants, all of them bools; null is a fault.
+  // Asks the backend once per kernel and set of constants, all of them bools; null is an error.
   const Pipeline* pipeline(const KernelId& kernel, std::initializer_list<Constant> constants) noexcept;
 
-  // A matmul, with the norm or gate that makes its rows, and whether it adds to what `out` has.
+  // A matmul, with the norm or gate that computes its rows, and whether it adds to `out`.
   struct Product {
     MatmulArgs args;
     RowMaker maker;
@@ -134,19 +134,19 @@ class GpuEncoder final : public Encoder, private Pending {
   void launch_waiting() noexcept;
   Status wait() noexcept override;
 
-  static constexpr size_t kMaxConstants = 3;  // of a kernel
+  static constexpr size_t kMaxConstants = 3;  // per kernel
 
-  // Of queries and of keys: reshape_and_cache of those keys takes all three ops into one launch, any other op is
-  // launched after them.
+  // Waiting ops, of queries and of keys: a reshape_and_cache of those keys fuses all three into one launch; any other
+  // op is launched after them.
   std::array<QkNormRopeArgs, 2> waiting_;
   int num_waiting_ = 0;
-  // The last op, if it was that reshape_and_cache: the paged_attention of those queries takes all four into one launch.
+  // The last op, if it was that reshape_and_cache: the paged_attention of those queries fuses all four into one launch.
   std::optional<ReshapeAndCacheArgs> caching_;
-  // The last op, if it was a matmul: the norm that adds its product to x lets it do so itself.
+  // The last op, if it was a matmul: a norm that adds its product to x makes the matmul add it instead.
   std::optional<Product> product_;
   // The last op, if it was a convolution.
   std::optional<CausalConv1dArgs> conv_;
-  // The last op, if it was a norm or a gate for the next one alone.
+  // The last op, if it was a norm or a gate whose result only the next op reads.
   RowMaker maker_;
 
   Backend& backend_;
@@ -158,17 +158,18 @@ class GpuEncoder final : public Encoder, private Pending {
 };
 
 pagoda_args::Matmul matmul_args(const MatmulArgs&, const GpuWeight&, bool adds) noexcept;
-// Whether kernels can round the rows of x to bfloats as they read them: whole chunks, and vectors of 16 bytes fit.
+// Whether kernels can round the rows of x to bfloats as they read them: the rows have whole chunks and are aligned for
+// vectors of 16 bytes.
 bool reads_floats(const Tensor& x, const GpuWeight&) noexcept;
 pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs&) noexcept;
-// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
-// of a step with them. At most `room`.
+// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids rarely change, and neither
+// does the graph of a step. At most `room`.
 int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept;
 
 constexpr int64_t ceil_divide(int64_t n, int64_t by) noexcept { return (n + by - 1) / by; }
 constexpr uint32_t as_uint(int64_t n) noexcept { return static_cast<uint32_t>(n); }
 
-// `t`, or where it is absent some tensor that is there: a kernel gets something in every place.
+// `t`, or if it is absent any existing tensor: a kernel needs a buffer for every binding.
 inline Slot or_else(const Tensor& t, const Tensor& other) noexcept { return t.is_present() ? Slot(t) : Slot(other); }
 
 // Whether there are kernels for a KV cache of that type.

@@ -1,5 +1,5 @@
-// GpuWeight: a weight matrix in the memory of a backend, as Shaders/matmul.h describes it: rows in order, zeros
-// after the last row and column, then (4 bits) steps and offsets, then (8 and 4 bits) a scale for each row.
+// GpuWeight: a weight matrix in the memory of a backend, in the layout of Shaders/matmul.h: rows in order, zeros after
+// the last row and column, then steps and offsets (4 bits) or shifts (8 bits), then (both) a scale per row.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace pagoda::device::gpu {
 struct WeightLayout {
   int64_t padded_rows = 0, padded_cols = 0;
   int64_t row_bytes = 0;
-  int64_t steps_offset = 0, scales_offset = 0;  // bytes; where the format has none, the end of what is before
+  int64_t steps_offset = 0, scales_offset = 0;  // bytes; the end of the previous part if the format has none
   int64_t size_bytes = 0;
 };
 
@@ -42,8 +42,8 @@ class GpuWeight final : public Weight {
   WeightFormat format_;
 };
 
-// Reads `source` in pieces, converts or quantises them and puts them into the backend's memory. A finite number that
-// the format cannot hold is an error.
+// Reads `source` in chunks, converts or quantises them and stores them in the backend's memory. A finite number that
+// the format cannot represent is an error.
 Result<std::unique_ptr<Weight>> make_weight(Backend& backend, const WeightSource& source, WeightFormat format);
 
 }  // namespace pagoda::device::gpu

@@ -1,4 +1,4 @@
-// Compares what a launch touches with what the launches since the last barrier touch.
+// Compares the memory of a launch with that of the launches since the last barrier.
 #include "device/gpu/hazards.h"
 
 namespace pagoda::device::gpu {

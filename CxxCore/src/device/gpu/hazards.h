@@ -1,6 +1,6 @@
-// HazardTracker: where a step needs barriers. Launches that touch different memory, or only read the same, may run at
-// the same time; one that reads or writes what an earlier one wrote, or writes what it read, must wait for it.
-// State: what the launches since the last barrier touch. One tracker for each queue; thread rule as Backend's.
+// HazardTracker: determines where a step needs barriers. Launches that touch different memory, or only read the same,
+// may run concurrently; one that reads or writes what an earlier one wrote, or writes what it read, must wait for it.
+// State: the memory touched since the last barrier. One tracker for each queue; thread rule as Backend's.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace pagoda::device::gpu {
 
-// A piece of memory that a launch touches: bytes [begin, end) of a buffer.
+// A range of memory that a launch touches: bytes [begin, end) of a buffer.
 struct Access {
   const Buffer* buffer = nullptr;
   int64_t begin = 0, end = 0;
@@ -21,10 +21,10 @@ struct Access {
 
 class HazardTracker {
  public:
-  // Whether a barrier belongs before this launch. The launch is among those since the last barrier afterwards.
+  // Whether this launch needs a barrier before it. Afterwards it counts as one of the launches since the last barrier.
   bool needs_barrier(std::span<const Access> accesses);
   bool needs_barrier(const KernelInfo& kernel, std::span<const Binding> bindings);
-  // A new step, or a barrier for another reason: all that went before is done.
+  // A new step, or a barrier for another reason: everything before it is done.
   void clear() noexcept { touched_.clear(); }
 
  private:

@@ -1,4 +1,4 @@
-// Which sizes there are GPU kernels for; unsupported names what there is none for.
+// The sizes that GPU kernels support; the `unsupported` error names the one that is missing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Finds kernels by name, and puts the texts that Metal compiles together.
+// Finds kernels by name, and assembles the sources that Metal compiles.
 #include "device/gpu/kernel_table.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The kernels of Shaders/ as the backends see them: names, bindings, function constants and texts, all made from the
-// text itself by Tools/mslc/generate.sh. Read-only, for any thread.
+// The kernels of Shaders/ as the backends see them: names, bindings, function constants and sources, all generated from
+// the source itself by Tools/mslc/generate.sh. Read-only, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace pagoda::device::gpu {
 
-// In a release build for Apple platforms, tables forget what only the software device calls and what only NVRTC compiles,
-// so that the compiler leaves it out of an app.
+// In a release build for Apple platforms, tables omit what only the software device calls and what only NVRTC compiles,
+// so that the compiler removes it from an app.
 #ifdef PAGODA_METAL_ONLY
 constexpr bool kIsMetalOnly = true;
 #else
 constexpr bool kIsMetalOnly = false;
 #endif
 
-// A kernel as host files name it: generated/bindings.h has one for each.
+// A kernel's identifier in host code; generated/bindings.h has one per kernel.
 struct KernelId {
   int number = 0;  // below kernels::kCount
   std::string_view name;
@@ -27,15 +27,15 @@ struct KernelId {
 
 enum class BindingKind : uint8_t {
   buffer,  // device memory
-  values,  // a struct copied at launch: `constant T&` in the text, a by-value parameter in CUDA
+  values,  // a struct copied at launch: `constant T&` in the source, a by-value parameter in CUDA
 };
 
 struct BindingInfo {
   std::string_view name;
   int index = 0;  // n of [[buffer(n)]]
   BindingKind kind = BindingKind::buffer;
-  size_t element_bytes = 0;  // of values: of all of them
-  bool written = false;      // the text may write it
+  size_t element_bytes = 0;  // for values: of the whole struct
+  bool written = false;      // whether the source may write it
 };
 
 enum class ConstantType : uint8_t { bool_, int_, uint_, float_ };
@@ -48,10 +48,10 @@ struct ConstantInfo {
   std::string_view name;
   int index = 0;  // n of [[function_constant(n)]]
   ConstantType type = ConstantType::bool_;
-  Setter set = nullptr;  // for the software device: of the calling thread
+  Setter set = nullptr;  // for the software device: sets it for the calling thread
 };
 
-// Position attributes of a kernel's threads, in the words of the Metal Shading Language.
+// Position attributes of a kernel's threads, as named in the Metal Shading Language.
 struct U3 {
   uint32_t x, y, z;
 };
@@ -79,11 +79,11 @@ struct KernelInfo {
         entry(kIsMetalOnly ? nullptr : entry) {}
 
   std::string_view name;
-  std::string_view file;  // stem of the .metal file
-  std::span<const BindingInfo> bindings;  // by rising index
+  std::string_view file;  // .metal file name without extension
+  std::span<const BindingInfo> bindings;  // by ascending index
   std::span<const ConstantInfo> constants;
-  uint32_t max_threads = 0;  // a threadgroup may have
-  Entry entry = nullptr;  // one thread of it, for the software device
+  uint32_t max_threads = 0;  // per threadgroup
+  Entry entry = nullptr;  // runs one thread, for the software device
 };
 
 struct KernelSource {
@@ -91,7 +91,7 @@ struct KernelSource {
       : file(file), metal(metal), cuda(kIsMetalOnly ? std::string_view() : cuda) {}
 
   std::string_view file;
-  std::string_view metal;  // includes headers of metal_headers(), which metal_text() puts in place
+  std::string_view metal;  // includes headers of metal_headers(), which metal_text() inlines
   std::string_view cuda;   // includes headers of cuda_headers(); constants are macros MSL_CONSTANT_<name>
 };
 
@@ -110,10 +110,11 @@ std::span<const KernelHeader> cuda_headers() noexcept;
 std::span<const KernelHeader> metal_headers() noexcept;
 }  // namespace generated
 
-// A text for Metal with its headers in place, each once: Metal's compiler takes one text, and no headers by name.
+// A source for Metal with its headers inlined, each once: Metal's compiler takes a single text and cannot include
+// headers by name.
 std::string metal_text(const KernelSource& source);
 
-// Null when no kernel has that name.
+// Null if no kernel has that name.
 const KernelInfo* find_kernel(std::span<const KernelFile> files, std::string_view name) noexcept;
 
 }  // namespace pagoda::device::gpu

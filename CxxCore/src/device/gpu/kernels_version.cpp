@@ -1,4 +1,4 @@
-// Hashes the texts of the kernels.
+// Hashes the kernel sources.
 #include "device/gpu/kernels_version.h"
 
 #include <sys/utsname.h>

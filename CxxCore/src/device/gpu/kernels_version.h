@@ -1,5 +1,5 @@
-// Versions of the kernels, as keys of the verdicts on a GPU: texts on this system, whose drivers come with it or name
-// themselves.
+// Versions of the kernels, which key the cached verdicts on a GPU: a hash of their sources and of the system's version.
+// Drivers are part of the system or report a version of their own.
 #pragma once
 
 #include <string>

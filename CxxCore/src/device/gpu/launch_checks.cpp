@@ -1,4 +1,4 @@
-// Compares pipelines and launches with what the kernel's text says.
+// Checks pipelines and launches against the kernel's source.
 #include "device/gpu/launch_checks.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Checks that every backend makes before it takes a pipeline or a launch, so that all refuse the same in the same
-// words.
+// Checks that every backend makes before it accepts a pipeline or a launch, so that all give the same
+// errors.
 #pragma once
 
 #include <span>
@@ -12,18 +12,18 @@
 
 namespace pagoda::device::gpu {
 
-// The kernel of that name, whose function constants are all given, each once and no other.
+// The kernel of that name, if exactly its function constants are given, each once.
 Result<const KernelInfo*> check_pipeline(std::span<const KernelFile> files, std::string_view kernel,
                                          std::span<const Constant> constants);
 
 // The values of the kernel's constants, in its order, after check_pipeline().
 std::vector<uint32_t> constant_bits(const KernelInfo& kernel, std::span<const Constant> constants);
 
-// Threads are a multiple of 32 within the kernel's limit; each binding is given, lies in its buffer, is aligned to its
-// element, and has the size of its values.
+// Checks that the number of threads is a multiple of 32 within the kernel's limit, and that each binding is given,
+// within its buffer, aligned to its element, and has the size of its values.
 Status check_launch(const KernelInfo& kernel, Size3 groups, Size3 threads, std::span<const Binding> bindings);
 
-// A copy of `size_bytes` from or to `offset_bytes` lies within the buffer.
+// Checks that a copy of `size_bytes` from or to `offset_bytes` is within the buffer.
 Status check_copy(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes);
 
 }  // namespace pagoda::device::gpu

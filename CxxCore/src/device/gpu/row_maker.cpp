@@ -1,10 +1,10 @@
-// Which norms and gates matmul kernels can take over.
+// Which norms and gates matmul kernels can compute themselves.
 #include "device/gpu/row_maker.h"
 
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kMostHeads = 64, kDimStep = 16;  // of Shaders/row_source.h
+constexpr int64_t kMostHeads = 64, kDimStep = 16;  // limits of Shaders/row_source.h
 
 const Tensor& out_of(const RowMaker& maker) noexcept {
   if (const auto* norm = std::get_if<RmsNormArgs>(&maker)) return norm->out;
@@ -12,7 +12,7 @@ const Tensor& out_of(const RowMaker& maker) noexcept {
   return std::get<SigmoidGateArgs>(maker).out;
 }
 
-// Whether vectors of four floats can be read from any multiple of four of a row.
+// Whether vectors of four floats can be read at any multiple of four in a row.
 bool is_wide(const Tensor& t) noexcept {
   bool is_aligned = t.offset_bytes % 16 == 0;
   for (int i = 0; i + 1 < t.rank; ++i) is_aligned = is_aligned && t.strides[i] % 4 == 0;

@@ -1,4 +1,4 @@
-// RowMaker: a norm or a gate whose rows the next matmul makes itself, as it reads them.
+// RowMaker: a norm or a gate whose rows the next matmul computes itself, as it reads them.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,19 @@
 
 namespace pagoda::device::gpu {
 
-// Nothing, or the op as it came. The index is the kind of pagoda_args::RowSource.
+// Nothing, or the recorded op. The index is the kind of pagoda_args::RowSource.
 using RowMaker = std::variant<std::monostate, RmsNormArgs, GatedRmsNormArgs, SigmoidGateArgs>;
 
-// Arguments of a kernel that makes the rows.
+// Arguments of a kernel that computes the rows.
 struct MadeRows {
   Tensor x, weight, gate;
   pagoda_args::RowSource source{};
 };
 
-// Whether `x`, the rows of a matmul, are what `maker` makes.
+// Whether `x`, the rows of a matmul, are the output of `maker`.
 bool makes(const RowMaker& maker, const Tensor& x) noexcept;
 
-// None where kernels cannot make them: an alignment or a size they do not take, or no maker at all.
+// None if kernels cannot compute them: an unsupported alignment or size, or no maker at all.
 std::optional<MadeRows> made_rows(const RowMaker& maker) noexcept;
 
 bool same_place(const Tensor& a, const Tensor& b) noexcept;

@@ -8,16 +8,17 @@
 
 namespace pagoda::device::gpu {
 
-constexpr int64_t kRowsTile = 64;        // rows of activations a threadgroup of matmul_tiles takes
-constexpr int64_t kExpertRows = 8;       // that a threadgroup of expert_matmul and expert_few takes
-constexpr int64_t kPartition = 256;      // positions in a partition of paged_attention
-constexpr int64_t kArgmaxPart = 4096;    // logits that a threadgroup of argmax looks at
-constexpr int64_t kMostKept = 64;        // candidates that a part of sample keeps
+constexpr int64_t kRowsTile = 64;        // rows of activations per threadgroup of matmul_tiles
+constexpr int64_t kExpertRows = 8;       // rows per threadgroup of expert_matmul and expert_few
+constexpr int64_t kPartition = 256;      // positions per partition of paged_attention
+constexpr int64_t kArgmaxPart = 4096;    // logits per threadgroup of argmax
+constexpr int64_t kMostKept = 64;        // candidates that each part of sample keeps
 constexpr int64_t kGdnGateFloats = 640;  // of gdn_prepare, per block and V-head
 
 constexpr int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
-// Tiles of up to `each` rows of one expert that `rows` rows may make: every expert may leave one that is not full.
+// Upper bound for the tiles of up to `each` rows of one expert that `rows` rows form: every expert may leave one
+// partial tile.
 constexpr int64_t max_expert_tiles(int64_t rows, int64_t experts, int64_t each) noexcept {
   return rows / each + (rows < experts ? rows : experts);
 }

@@ -1,4 +1,5 @@
-// Which texts of kernels are for the tensor operations of Metal 4: Metal before it has no such headers, CUDA no text.
+// Which kernel sources use the tensor operations of Metal 4: earlier versions of Metal lack the headers, and CUDA has
+// no such source.
 #pragma once
 
 #include "device/gpu/kernel_table.h"

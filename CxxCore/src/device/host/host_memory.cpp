@@ -13,7 +13,7 @@
 #include <TargetConditionals.h>
 #include <sys/sysctl.h>
 #endif
-// iOS ends an app that takes more than its share. PAGODA_IOS_TYPES: for checks of the types elsewhere.
+// iOS terminates an app that exceeds its share of memory. PAGODA_IOS_TYPES: for type checks on other systems.
 #if (defined(__APPLE__) && TARGET_OS_IPHONE) || defined(PAGODA_IOS_TYPES)
 #define PAGODA_HAS_APP_LIMIT 1
 #include <os/proc.h>
@@ -72,7 +72,7 @@ int64_t physical_memory_bytes() noexcept {
 #endif
 }
 
-// Bytes that this process may still allocate; 0 where it sets no limit of its own.
+// Bytes that this process may still allocate; 0 on systems without such a limit.
 int64_t app_limit_bytes() noexcept {
 #if defined(PAGODA_HAS_APP_LIMIT)
   return static_cast<int64_t>(os_proc_available_memory());

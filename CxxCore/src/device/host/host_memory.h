@@ -22,8 +22,8 @@ Status check_copy(const Tensor& t, size_t size_bytes, const char* what) noexcept
 Status upload(const Tensor& t, const void* from, size_t size_bytes) noexcept;
 Status download(const Tensor& t, void* to, size_t size_bytes) noexcept;
 
-// 90 % of physical memory, or of the process's memory limit if that is smaller: a cgroup's, on iOS what the system
-// still gave when this was first called.
+// 90 % of physical memory, or of the process's memory limit if that is smaller: that of its cgroup or, on iOS, the
+// memory that was still available when this was first called.
 int64_t memory_limit_bytes() noexcept;
 
 }  // namespace pagoda::device::host

@@ -1,6 +1,6 @@
-// EngineCore: steps of a model on several machines. While one is in flight in a later stage, the next begins with
-// other sequences. Every stage runs steps in the order of their launches, so whatever a later step writes over, blocks
-// and slots that were given to another sequence included, the earlier one has read.
+// EngineCore: steps of a model on several machines. While one step is in flight in a later stage, the next starts with
+// other sequences. Every stage runs steps in launch order, so an earlier step has read everything that a later one
+// overwrites, including blocks and slots that were reassigned to another sequence.
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace pagoda::engine {
 
-// The status of a step whose model threw.
+// Runs `work`; an exception becomes out_of_memory.
 template <class Work>
 static Status run_guarded(Work&& work) noexcept {
   try {
@@ -83,7 +83,7 @@ void EngineCore::land_oldest() noexcept {
   sample_time_ += Clock::now() - end;
 }
 
-// Their sequences stay in flight: what these have in the caches is in doubt, and nothing of it is kept.
+// The sequences stay marked as in flight: their cache contents are unreliable, and none of them are kept.
 void EngineCore::drop_flights() noexcept {
   for (; num_flights_ > 0; --num_flights_) {
     (void)run_guarded([&] { return model_.finish(); });
@@ -93,7 +93,7 @@ void EngineCore::drop_flights() noexcept {
   }
 }
 
-// A stage has lost its caches, and with them everything that the others have.
+// A stage has lost its caches, which makes the caches of the others useless.
 void EngineCore::lose_all(const Status& status) noexcept {
   const uint64_t num_losses = model_.num_losses();
   end_all(FinishReason::error, status);

@@ -1,4 +1,4 @@
-// EngineCore: states of a prompt's tokens, added up for its embedding.
+// EngineCore: hidden states of a prompt's tokens, summed for its embedding.
 #include <algorithm>
 #include <exception>
 
@@ -6,7 +6,7 @@
 
 namespace pagoda::engine {
 
-// After the forward pass and before the commit: num_computed_tokens is still where the step's rows begin.
+// Called after the forward pass and before the commit: num_computed_tokens is still the start of the step's rows.
 Status EngineCore::pool(const scheduler::StepPlan& plan) noexcept {
   try {
     for (size_t b = 0; b < plan.rows.size(); ++b) {
@@ -20,8 +20,8 @@ Status EngineCore::pool(const scheduler::StepPlan& plan) noexcept {
   }
 }
 
-// In the order of the tokens, so that the sum has the same bits for any chunks; each once, also when a preemption has
-// it computed again.
+// Adds the states in token order, so that the sum has the same bits however the prompt is split into chunks; each state
+// once, even if it is recomputed after a preemption.
 Status EngineCore::pool(ActiveRequest& request, int32_t first_row, int32_t num_rows) {
   const request::Sequence& sequence = request.sequence;
   const int32_t begin = sequence.num_computed_tokens, end = std::min(begin + num_rows, sequence.num_prompt_tokens);

@@ -21,7 +21,7 @@ void EngineCore::publish_stats() noexcept {
   try {
     if (!fault_.is_ok()) fault = fault_.message.empty() ? "device error" : fault_.message;
     if (tiers_ && config_.disk) disk = config_.disk->stats();
-  } catch (const std::bad_alloc&) {  // what has words stays away
+  } catch (const std::bad_alloc&) {  // fields with text stay unchanged
   }
   activity_.set_lanes(scheduler_);
   const grammar::MaskStats masks = masks_.stats();

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".pagoda-prefix", kRestSuffix = ".pagoda-prefix.tmp";
 
-// The key that a file name stands for.
+// The key in a file name.
 std::optional<Hash128Value> key_of(std::string_view name) noexcept {
   constexpr size_t kDigits = 16;
   if (name.size() != 2 * kDigits + kSuffix.size() || !name.ends_with(kSuffix)) return std::nullopt;
@@ -61,7 +61,7 @@ void DiskStore::remove_rests() {
   }
 }
 
-// Files whose name is no key are removed.
+// Files whose name is not a key are removed.
 std::vector<DiskStore::Listed> DiskStore::list_folder() {
   std::vector<Listed> listed;
   std::error_code error, gone;
@@ -82,7 +82,7 @@ std::vector<DiskStore::Listed> DiskStore::list_folder() {
   return listed;
 }
 
-// A file whose head is not whole, or calls for another name, is removed.
+// A file whose head is incomplete or does not match its name is removed.
 bool DiskStore::open_new(Listed& file) {
   const std::string path = path_of(file.key);
   const auto opened = io::PrefixFile::open(path);
@@ -98,7 +98,7 @@ bool DiskStore::open_new(Listed& file) {
   return false;
 }
 
-// A folder's time tells only in steps of some milliseconds: a change soon after the last one may not show.
+// A folder's modification time has a resolution of a few milliseconds: a change soon after another may not show.
 void DiskStore::refresh() {
   constexpr auto kClockStep = std::chrono::milliseconds(50);
   std::error_code error;
@@ -117,8 +117,8 @@ void DiskStore::refresh() {
   merge(std::move(listed));
 }
 
-// Costs a look at the folder's time when nothing has changed; else lists it, for at most a twentieth of this thread's
-// time.
+// If the folder's modification time has not changed, this costs one system call; otherwise the folder is listed, using
+// at most a twentieth of this thread's time.
 void DiskStore::look_again() {
   using std::chrono::steady_clock;
   constexpr int kShare = 20;
@@ -135,10 +135,10 @@ void DiskStore::look_again() {
 }
 
 void DiskStore::merge(std::vector<Listed> listed) {
-  for (Listed& file : listed) {  // by time
+  for (Listed& file : listed) {  // oldest first
     auto known = entries_.find(file.key);
     if (known == entries_.end()) {
-      if (!file.entry) continue;  // removed since
+      if (!file.entry) continue;  // removed in the meantime
       known = entries_.emplace(file.key, *file.entry).first;
     }
     Entry& entry = known->second;
@@ -148,7 +148,7 @@ void DiskStore::merge(std::vector<Listed> listed) {
     entry.last_use = ++last_use_;
   }
   std::ranges::sort(listed, {}, &Listed::key);
-  std::erase_if(entries_, [&](const auto& known) {  // what another process removed
+  std::erase_if(entries_, [&](const auto& known) {  // files removed by another process
     return known.second.size_bytes > 0 && !std::ranges::binary_search(listed, known.first, {}, &Listed::key);
   });
   count_files();
@@ -168,7 +168,7 @@ Status DiskStore::check_received(const std::string& path, const std::string& nam
   PAGODA_ASSIGN_OR_RETURN(const auto file, io::PrefixFile::open(path));
   if (file->head().key != *key || !is_ours(file->head()))
     return make_error(StatusCode::bad_file, "a prefix file is of another model, build or prompt than its name says");
-  const auto tokens = file->read_tokens();  // with everything that the head's checksum covers
+  const auto tokens = file->read_tokens();  // including everything covered by the head's checksum
   return tokens.status;
 }
 

@@ -1,4 +1,4 @@
-// DiskStore: reading with every check, and the files that lead into a prompt.
+// DiskStore: reading with all checks, and the chains of files that match a prompt.
 #include "engine/disk/store.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMaxQueueBytes = 256 << 20;  // beyond, new entries are dropped
+constexpr int64_t kMaxQueueBytes = 256 << 20;  // above this, new entries are dropped
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::vector<PrefixFileInfo> DiskStore::find_chain(const std::string& salt, std::
   std::lock_guard lock(mutex_);
   std::vector<PrefixFileInfo> chain;
   if (entries_.empty()) return chain;
-  // Each readable file whose ancestors are readable too continues a chain; the last such file ends the longest one.
+  // Each readable file whose ancestors are readable too extends a chain; the last such file ends the longest one.
   std::set<Hash128Value> whole;
   auto last = entries_.end();
   for_each_key(config_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
@@ -69,7 +69,7 @@ std::vector<PrefixFileInfo> DiskStore::find_chain(const std::string& salt, std::
   return chain;
 }
 
-// With mutex_.
+// Requires mutex_.
 PrefixStore::ContentPtr DiskStore::find_queued(const Next& next, const std::string& salt,
                                                std::span<const int32_t> tokens) const {
   const auto queued = std::ranges::find(queue_, next.key, [](const ContentPtr& content) { return content->head.key; });
@@ -87,10 +87,10 @@ Result<PrefixStore::ContentPtr> DiskStore::read(const Next& next, const std::str
   std::lock_guard lock(mutex_);
   if (content.is_ok()) {
     ++stats_.num_reads;
-    std::error_code error;  // the next run sees when it was used last
+    std::error_code error;  // ignored; the new time tells later runs when the file was last used
     fs::last_write_time(path_of(next.key), fs::file_time_type::clock::now(), error);
   } else if (content.status.code == StatusCode::not_found) {
-    forget(next.key);  // another process made room
+    forget(next.key);  // another process evicted it
   } else {
     ++stats_.num_bad_files;
     remove(next.key);

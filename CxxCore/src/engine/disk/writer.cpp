@@ -1,4 +1,4 @@
-// DiskStore: writing behind.
+// DiskStore: writing in the background.
 #include <chrono>
 #include <exception>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 namespace pagoda::engine {
 
-// The entry counts from now on: what follows it may build on it, being written after it.
+// From now on the entry counts as present: entries that depend on it are written after it.
 void DiskStore::write(ContentPtr content) {
   std::lock_guard lock(mutex_);
   const Content& added = *content;
@@ -30,7 +30,7 @@ void DiskStore::run_writer() noexcept {
   for (;;) {
     wake_.wait(lock, [&] { return is_closing_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    const ContentPtr content = queue_.front();  // stays there, to be read, until its file is
+    const ContentPtr content = queue_.front();  // stays in the queue, where it can be read, until its file is written
     is_writing_ = true;
     lock.unlock();
     try {
@@ -60,7 +60,7 @@ void DiskStore::write_file(const Content& content) {
   {
     std::lock_guard lock(mutex_);
     const auto entry = entries_.find(key);
-    if (entry != entries_.end() && entry->second.size_bytes > 0) return;  // another process wrote the same
+    if (entry != entries_.end() && entry->second.size_bytes > 0) return;  // another process has written the same file
     if (!may_write() || size > config_.max_bytes) return forget(key);
     make_room(size);
   }
@@ -69,7 +69,7 @@ void DiskStore::write_file(const Content& content) {
   {
     std::lock_guard lock(mutex_);
     if (!status.is_ok()) forget(key);
-    if (status.code == StatusCode::resource_exhausted) return;  // another process is writing the same
+    if (status.code == StatusCode::resource_exhausted) return;  // another process is writing the same file
     if (!status.is_ok()) return pause(status.message);
     stats_.is_on = true;
     stats_.off_reason.clear();
@@ -78,7 +78,7 @@ void DiskStore::write_file(const Content& content) {
   }
   refresh();
   std::lock_guard lock(mutex_);
-  make_room(0);  // another process may have written beside us
+  make_room(0);  // another process may have written files at the same time
 }
 
 // The reason is shown to clients and must not contain paths.

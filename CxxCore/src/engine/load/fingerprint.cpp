@@ -36,9 +36,9 @@ Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model
   std::vector<std::byte> bytes(static_cast<size_t>(plan.kv_block_bytes));
   for (int32_t block : sequence.block_table) {
     const Status status = model.read_block(block, count - block * core.limits.block_size, bytes);
-    if (status.code == StatusCode::unsupported) return hash.value();  // on several machines: the logits have it all
+    if (status.code == StatusCode::unsupported) return hash.value();  // on several machines the logits are sufficient
     PAGODA_RETURN_IF_ERROR(status);
-    // An MTP head's rows come last. Prefixes are the same whether it runs or not.
+    // An MTP head's rows come last. Prefixes do not depend on whether it runs.
     hash.add(std::span<const std::byte>(bytes).first(bytes.size() - static_cast<size_t>(plan.head_kv_block_bytes)));
   }
   if (!core.limits.has_state()) return hash.value();
@@ -66,7 +66,7 @@ Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan&
   PAGODA_ASSIGN_OR_RETURN(const Hash128Value probed, probe(plan, core, model));
   std::string text = concat("probe ", probed.text(), ", block of ", core.limits.block_size, " tokens in ",
                             plan.kv_block_bytes, " bytes, state of ", plan.state_slot_bytes, " bytes");
-  // The probe is too short for rotations that change past the trained context.
+  // The probe is too short for RoPE scaling that changes beyond the trained context.
   if (const io::RopeConfig& rope = config.rope; rope.depends_on_position())
     text += concat(", rope scaled by ", rope.factor, " past ", rope.original_context);
   return text;

@@ -1,4 +1,4 @@
-// Fingerprint: everything but the tokens that KV blocks and recurrent states depend on, as text.
+// Fingerprint: everything except the tokens that KV blocks and recurrent states depend on, as text.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace pagoda::engine {
 
-// The sizes, and what the model, as this device and this version of ours run it, makes of a few tokens: a kernel that
-// rounds otherwise, or a pool laid out otherwise, shows there without a version number to maintain. The same for
-// copies of a model on several machines. Runs a step, in block 0 and slot 0.
+// Consists of the sizes and of the model's results for a few tokens on this device with this version: a kernel that
+// rounds differently, or a pool with a different layout, changes it without a version number to maintain. Equal for
+// copies of a model on several machines. Runs a step in block 0 and slot 0.
 Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
                                 model::Model& model);
 
-// The model's files, by name, size, time and a sample of their bytes; or by their whole content.
+// Identifies the model's files by name, size, time and a sample of their bytes, or by their whole content.
 Result<std::string> files_identity(const io::Checkpoint& checkpoint, bool whole_content);
 
 }  // namespace pagoda::engine

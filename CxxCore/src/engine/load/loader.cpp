@@ -1,4 +1,4 @@
-// Loader: reads the small files, plans the memory, then makes the model.
+// Loader: reads the small files, plans the memory, then creates the model.
 #include "engine/load/loader.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr uint64_t kMaxConfigBytes = 4 << 20;
 constexpr uint64_t kMaxTokenizerBytes = 64 << 20;
 constexpr uint64_t kMaxTemplateBytes = 1 << 20;
 
-// Everything known before a weight is read.
+// Everything that is determined before any weight is read.
 struct Prepared {
   std::unique_ptr<io::ModelFiles> files;
   io::ModelConfig config;
@@ -38,7 +38,7 @@ struct Prepared {
   std::string generation_config_json;
   std::shared_ptr<const text::JinjaTemplate> chat_template;
   std::string config_json;
-  std::optional<PipelinePlan> pipeline;  // of a model on several machines
+  std::optional<PipelinePlan> pipeline;  // for a model on several machines
 };
 
 Status read_configuration(Prepared& p, const std::string& rope_scaling) {
@@ -103,9 +103,9 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.plan = p.memory;
 }
 
-// `auto` is the CPU where the kernels of GPUs have no such heads or caches.
+// `auto` means the CPU if the GPU kernels do not support the model's heads or caches.
 std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
-  constexpr int32_t kMaxDim = 256, kDimStep = 8;  // of a head
+  constexpr int32_t kMaxDim = 256, kDimStep = 8;  // limits of a head's dimensions
   const bool is_scaled = config.gelu || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
   const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
                            config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim && !is_scaled;
@@ -129,7 +129,7 @@ Status check_kernels(const cache::CacheLayout& layout, const device::Device& dev
   return status;
 }
 
-// Only where the whole model is on this machine: others have other units.
+// Only if the whole model is on this machine: other machines may have different matrix units.
 void choose_products(const EngineOptions& options, const model::WeightsSummary& weights, bool may_try, Prepared& p) {
   if (!options.pipeline.empty()) return;
   device::choose_products(*p.device, weights.products,
@@ -186,7 +186,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   return p;
 }
 
-// `chat_template` is a string, or a list of {name, template} of which the one named default counts.
+// `chat_template` is a string, or a list of {name, template} of which the one named default is used.
 const io::Json* find_default_template(const io::Json& tokenizer_config) {
   const io::Json* found = tokenizer_config.find("chat_template");
   if (!found || found->is_string()) return found;
@@ -218,7 +218,7 @@ Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::
   return text::BpeTokenizer::from_json(text, files.description() + "/tokenizer.json");
 }
 
-// chat_template.jinja wins; older folders keep the template as a string in tokenizer_config.json.
+// chat_template.jinja takes precedence; older folders keep the template as a string in tokenizer_config.json.
 Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files) {
   io::Json tokenizer_config;
   const std::string config_name = files.description() + "/tokenizer_config.json";
@@ -279,7 +279,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> tokenizer, load_tokenizer_file(*p.files));
   model::WeightCache cache{.folder = options.weight_cache, .note = {}};
   if (options.weight_cache_disk_bytes > 0) cache.max_bytes = options.weight_cache_disk_bytes;
-  std::optional<pipeline::PipelineLoad> stages;  // they load their layers meanwhile
+  std::optional<pipeline::PipelineLoad> stages;  // the other stages load their layers at the same time
   if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));
   PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<model::Model> model,
                           model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device,

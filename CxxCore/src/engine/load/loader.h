@@ -1,4 +1,4 @@
-// Loads everything an engine is made of from a model source: configuration, tokenizer, template, device, weights,
+// Loads the parts of an engine from a model source: configuration, tokenizer, template, device, weights,
 // pools.
 #pragma once
 
@@ -25,8 +25,8 @@ struct LoadedModel {
   std::unique_ptr<device::Device> device;  // outlives the model
   std::unique_ptr<model::Model> model;
   CoreConfig core;
-  std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null when the folder has none
-  std::shared_ptr<const text::JinjaTemplate> chat_template;  // null when the folder has none
+  std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null if the folder has none
+  std::shared_ptr<const text::JinjaTemplate> chat_template;  // null if the folder has none
   std::string generation_config_json;
   ModelInfo info;
 };
@@ -37,7 +37,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
 // The same checks and the same plan, without reading weights or allocating pools.
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options);
 
-// Null without an error when the folder has no such file.
+// Null without an error if the folder has no such file.
 Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files);
 Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files);
 

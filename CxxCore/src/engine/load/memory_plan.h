@@ -1,4 +1,4 @@
-// Plans the memory of an engine before anything is allocated, or refuses with the numbers.
+// Plans the memory of an engine before anything is allocated; a plan that does not fit is refused with the numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace pagoda::engine {
 
-// Tokens of a step where max_num_batched_tokens is 0. A CPU keeps 256 in its caches; a GPU needs many to be busy, and
-// one that also draws the screen must not be blocked for long.
+// Tokens of a step if max_num_batched_tokens is 0. A CPU keeps 256 in its caches; a GPU needs many to be busy, and
+// one that also drives the display must not be blocked for long.
 int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 
-// Ranges of the options that do not depend on the model.
+// Checks the ranges of options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 
-// Of a sequence in a step.
+// The most drafts of a sequence per step.
 int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layout) noexcept;
 
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,

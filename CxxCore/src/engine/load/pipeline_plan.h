@@ -1,4 +1,4 @@
-// Plans a model over several machines: reaches the stages, divides the layers, and finds sizes that fit them all.
+// Plans a model over several machines: connects to the stages, divides the layers, and finds sizes that fit them all.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ namespace pagoda::engine {
 
 struct PipelinePlan {
   io::ModelConfig first;  // this rank's part
-  MemoryPlan memory;      // limits are those of all stages; bytes are those of all together
+  MemoryPlan memory;      // limits apply to all stages; bytes are the total
   pipeline::PipelineParts parts;
   std::vector<pipeline::Greeted> connections;
-  std::string text;  // which stage has which layers
+  std::string text;  // the layers of each stage
 };
 
 struct PipelineInput {
@@ -35,8 +35,8 @@ struct PipelineInput {
   const model::WeightsSummary& weights;
 };
 
-// What each layer of the model reads for a step that makes a token of `num_sequences`: its weights once, and the
-// recurrent state of each of them.
+// Bytes that each layer reads in a step that generates one token for each of `num_sequences`: its weights once, and the
+// recurrent state of each sequence.
 pipeline::LayerCosts layer_costs(const io::ModelConfig& config, const model::WeightsSummary& weights,
                                  int32_t num_sequences);
 

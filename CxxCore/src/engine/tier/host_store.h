@@ -1,5 +1,5 @@
-// HostStore: prefixes in the host's memory, under a limit of bytes; those not used for longest go first. For devices
-// with memory of their own; where the pool is in the host's memory, a larger pool serves better.
+// HostStore: prefixes in host memory, with a size limit; the least recently used are evicted first. For devices
+// with dedicated memory; if the pool is in host memory, a larger pool is the better choice.
 // Thread rule: one thread (the engine's) calls it; stats() may be called from any.
 #pragma once
 
@@ -25,9 +25,9 @@ class HostStore final : public PrefixStore {
  private:
   bool make_room(const io::PrefixFileHead& head) override;
   void evict_oldest() noexcept;
-  void remove(Entries::iterator entry) noexcept;  // leaves its place in order_
+  void remove(Entries::iterator entry) noexcept;  // leaves its entry in order_
 
-  // By the last use at some time: an entry that was used since is moved when it comes first.
+  // Keys by time of use, not always the last one: an entry used since then is moved when it reaches the front.
   std::map<uint64_t, Hash128Value> order_;
   HostCacheStats stats_;
 };

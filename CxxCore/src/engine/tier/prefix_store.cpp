@@ -42,12 +42,12 @@ PrefixStore::Entries::iterator PrefixStore::parent_of(const Entry& entry) noexce
   return parent != entries_.end() && is_known(parent->second, entry.parent_position) ? parent : entries_.end();
 }
 
-// Parents are used after their children, so that they are removed after them.
+// Parents are marked as used after their children, so that they are evicted after them.
 void PrefixStore::use(Entries::iterator entry) noexcept {
   for (; entry != entries_.end(); entry = parent_of(entry->second)) entry->second.last_use = ++last_use_;
 }
 
-// The prefixes of `tokens` whose blocks continue those that are there, or those of another such prefix; by position.
+// The prefixes of `tokens` whose blocks follow those in the caches or those of another such prefix, by position.
 std::vector<PrefixStore::Entries::iterator> PrefixStore::find_whole(const std::string& salt,
                                                                     std::span<const int32_t> tokens,
                                                                     int64_t num_blocks) {
@@ -68,12 +68,12 @@ std::optional<PrefixStore::Next> PrefixStore::find_next(const std::string& salt,
   look_again();
   std::lock_guard lock(mutex_);
   if (entries_.empty() || tokens.empty()) return std::nullopt;
-  // The last token is computed in any case.
+  // The last token is always computed.
   const auto whole = find_whole(salt, tokens.first(tokens.size() - 1), num_blocks);
   if (whole.empty() || whole.back()->second.position <= num_known) return std::nullopt;
   const auto last = whole.back();
   use(last);
-  auto next = last;  // back to the first one whose blocks continue those that are there
+  auto next = last;  // back to the first one whose blocks follow the blocks in the caches
   while (next->second.parent_position / layout_.block_size > num_blocks) next = parent_of(next->second);
   return Next{next->first, next->second.position, last->second.position, next == last};
 }

@@ -1,6 +1,6 @@
-// PrefixStore: prefixes kept outside the device's caches, in the host's memory or on disk, by the hash of all their
-// tokens: which there are, which one to read next, and what a new one contains.
-// Thread rule: one thread (the engine's) calls it; a derived class says what may be called from others.
+// PrefixStore: prefixes kept outside the device's caches, in host memory or on disk, by the hash of all their
+// tokens: an index of them, the choice of the next one to read, and the contents of a new one.
+// Thread rule: one thread (the engine's) calls it; a derived class documents what may be called from others.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 namespace pagoda::engine {
 
 struct PrefixLayout {
-  std::string fingerprint;  // prefixes with another one are never read
+  std::string fingerprint;  // prefixes with a different one are never read
   int32_t block_size = 16;
   uint64_t block_bytes = 0, state_bytes = 0;
 };
@@ -31,7 +31,7 @@ class PrefixStore {
   // The blocks after those of its parent, and the state at its end.
   struct Content {
     io::PrefixFileHead head;
-    std::vector<int32_t> tokens;  // all, those of the parents too
+    std::vector<int32_t> tokens;  // all of them, including those of the parents
     std::vector<std::byte> blocks, state;
   };
   using ContentPtr = std::shared_ptr<const Content>;
@@ -42,24 +42,24 @@ class PrefixStore {
 
   const PrefixLayout& layout() const noexcept { return layout_; }
 
-  // The prefix to read next so that more than `num_known` tokens can be gone on from, the blocks of the first
-  // `num_blocks` being there. `is_last`: its state is the one wanted; else its blocks lead to such a prefix.
+  // The prefix to read next in order to resume after more than `num_known` tokens, given that the blocks of the first
+  // `num_blocks` are cached. `is_last`: its state is needed; otherwise its blocks lead to such a prefix.
   struct Next {
     Hash128Value key;
     int32_t position = 0;
-    int32_t last_position = 0;  // where the wanted state is
+    int32_t last_position = 0;  // position of the needed state
     bool is_last = false;
   };
   std::optional<Next> find_next(const std::string& salt, std::span<const int32_t> tokens, int32_t num_known,
                                 int64_t num_blocks);
 
-  // Checks all: the tokens must be the first ones of `tokens`. What fails is removed. The state may be missing where
-  // it is not wanted.
+  // Verifies everything: the tokens must be the first ones of `tokens`. An invalid prefix is removed. The state may be
+  // missing if it is not needed.
   virtual Result<ContentPtr> read(const Next& next, const std::string& salt, std::span<const int32_t> tokens) = 0;
 
-  // The head of a prefix for `tokens`; nothing when there is one, or none is to be kept now.
+  // The head of a new prefix for `tokens`; empty if it exists already or should not be kept.
   std::optional<io::PrefixFileHead> plan(const std::string& salt, std::span<const int32_t> tokens);
-  virtual void write(ContentPtr content) = 0;  // with a head from plan(), the last one
+  virtual void write(ContentPtr content) = 0;  // with a head from the last plan()
 
  protected:
   struct Entry {
@@ -67,15 +67,15 @@ class PrefixStore {
     int32_t position = 0, parent_position = 0;
     int64_t size_bytes = 0;  // 0: not written yet
     uint64_t last_use = 0;
-    std::filesystem::file_time_type time{};  // of the file when last_use was set: processes tell each other by it
-    bool is_ours = false;                    // fingerprint and sizes are those of the layout
-    ContentPtr content;                      // of a store in memory
+    std::filesystem::file_time_type time{};  // of the file when last_use was set; processes share it
+    bool is_ours = false;                    // fingerprint and sizes match the layout
+    ContentPtr content;                      // for a store in memory
   };
   using Entries = std::map<Hash128Value, Entry>;
 
   explicit PrefixStore(PrefixLayout layout) : layout_(std::move(layout)) {}
 
-  // Readable, or in the queue of those to be written.
+  // Readable, or queued for writing.
   static bool is_known(const Entry& entry, int32_t position) noexcept {
     return entry.is_ours && entry.position == position;
   }
@@ -84,15 +84,15 @@ class PrefixStore {
   Status check(const io::PrefixFileHead& head, std::span<const int32_t> own_tokens, const Next& next,
                const std::string& salt, std::span<const int32_t> tokens) const;
 
-  virtual void look_again() {}  // for prefixes that others have written
-  // With mutex_, like all that follows.
+  virtual void look_again() {}  // for prefixes that other processes have written
+  // This and everything below require mutex_.
   virtual bool may_write() const noexcept { return true; }
-  virtual bool make_room(const io::PrefixFileHead& head) = 0;  // for a new one; false when it is not to be written
-  Entries::iterator parent_of(const Entry& entry) noexcept;    // the end when there is none
+  virtual bool make_room(const io::PrefixFileHead& head) = 0;  // for a new prefix; false if it should not be written
+  Entries::iterator parent_of(const Entry& entry) noexcept;    // entries_.end() if there is none
   void use(Entries::iterator entry) noexcept;
 
   const PrefixLayout layout_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   Entries entries_;
   uint64_t last_use_ = 0;
 
@@ -101,10 +101,10 @@ class PrefixStore {
                                             int64_t num_blocks);
 };
 
-// The key of a tenant in the head of a prefix.
+// The tenant's key in the head of a prefix.
 Hash128Value hash_of_salt(const std::string& salt);
 
-// Calls body(position, key) with the key after each token.
+// Calls body(position, key) with the hash after each token.
 template <class Body>
 void for_each_key(const std::string& fingerprint, const std::string& salt, std::span<const int32_t> tokens,
                   Body&& body) {

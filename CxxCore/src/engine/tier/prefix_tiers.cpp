@@ -1,5 +1,5 @@
-// PrefixTiers: a kept prefix becomes blocks and a checkpoint as if a sequence had computed them, and the other way
-// round.
+// PrefixTiers: turns a stored prefix into blocks and a checkpoint as if a sequence had computed them, and vice
+// versa.
 #include "engine/tier/prefix_tiers.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
-// The first store that has blocks on the way to the last state that any of them has, or that state.
+// The first store with blocks on the path to the last state in any store, or with that state.
 std::optional<PrefixTiers::Source> PrefixTiers::find_source(const Sequence& sequence,
                                                             const cache::PrefixIndex::Match& match) {
   const int32_t block_size = stores_.front()->layout().block_size;
@@ -38,7 +38,7 @@ bool PrefixTiers::read_for(const Sequence& sequence) {
   const std::optional<Source> source = find_source(sequence, match);
   if (!source) return false;
   const auto content = source->store->read(source->next, sequence.cache_salt, sequence.tokens);
-  if (!content.is_ok()) return true;  // it is gone; there may be another
+  if (!content.is_ok()) return true;  // it was evicted; there may be another
   reading_id_ = sequence.id;
   last_progress_ = progress;
   return place(sequence, **content, source->wants_state);
@@ -82,7 +82,7 @@ Status PrefixTiers::fill(Sequence& reader, const Content& content, int32_t slot)
   return slot >= 0 ? model_.write_slot(slot, content.state) : ok_status();
 }
 
-// Null when the device fails.
+// Null if the device fails.
 PrefixStore::ContentPtr PrefixTiers::copy_out(const Sequence& sequence, io::PrefixFileHead head, int32_t slot) {
   const size_t block_bytes = static_cast<size_t>(head.block_bytes);
   const auto content = std::make_shared<Content>();
@@ -101,7 +101,7 @@ PrefixStore::ContentPtr PrefixTiers::copy_out(const Sequence& sequence, io::Pref
   return content;
 }
 
-// Stores that have the same parent share the copy.
+// Stores with the same parent share the copy.
 void PrefixTiers::keep(const Sequence& sequence, int32_t position, int32_t slot) {
   const std::span<const int32_t> tokens = std::span(sequence.tokens).first(static_cast<size_t>(position));
   PrefixStore::ContentPtr content;
@@ -114,7 +114,7 @@ void PrefixTiers::keep(const Sequence& sequence, int32_t position, int32_t slot)
   }
 }
 
-// Without a state, blocks count from any block on: what others may begin with is kept apart, each part once.
+// Without a state, a prefix may start at any block: parts that others may start with are stored separately, each once.
 void PrefixTiers::write(const Sequence& sequence, int32_t position, int32_t slot) noexcept {
   constexpr int32_t kGrid = 256, kMaxParts = 32;
   const int32_t block_size = stores_.front()->layout().block_size;

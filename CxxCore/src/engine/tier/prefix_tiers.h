@@ -1,6 +1,6 @@
-// PrefixTiers: moves prefixes between the caches on the device and the stores behind them, the host's memory before the
-// disk. Reading is done for the sequence that is next in the queue, one prefix at a time, so that running sequences
-// never wait for more than one.
+// PrefixTiers: moves prefixes between the caches on the device and the stores behind them, host memory before disk.
+// Prefixes are read for the next sequence in the queue, one at a time, so that running sequences never wait for more
+// than one.
 // Thread rule: the engine's thread only.
 #pragma once
 
@@ -23,13 +23,12 @@ class PrefixTiers {
   PrefixTiers(model::Model& model, cache::PrefixCache& cache, std::vector<std::shared_ptr<PrefixStore>> stores)
       : model_(model), cache_(cache), stores_(std::move(stores)) {}
 
-  // Brings one more prefix of what `sequence` begins with into the caches. False when there is none worth it, or no
-  // room.
+  // Loads one more prefix of `sequence` into the caches. False if there is none worth loading, or no space.
   bool read_for(const request::Sequence& sequence);
-  void begin_again() noexcept { reading_id_ = 0; }  // for one that may have lost what it read
+  void begin_again() noexcept { reading_id_ = 0; }  // for a sequence that may have lost the prefixes it has read
 
-  // Leaves a copy of the first `position` tokens, whose state is in `slot`, to be kept. What cannot be copied is
-  // computed again when it is needed.
+  // Copies the first `position` tokens, whose state is in `slot`, to the stores. Whatever cannot be copied is
+  // recomputed when it is needed.
   void write(const request::Sequence& sequence, int32_t position, int32_t slot) noexcept;
 
  private:
@@ -48,8 +47,8 @@ class PrefixTiers {
   model::Model& model_;
   cache::PrefixCache& cache_;
   std::vector<std::shared_ptr<PrefixStore>> stores_;
-  uint64_t reading_id_ = 0;    // the sequence that read last,
-  int64_t last_progress_ = 0;  // and what it had then: one that gets no further under pressure stops reading
+  uint64_t reading_id_ = 0;    // the sequence that read last
+  int64_t last_progress_ = 0;  // its progress then: a sequence that makes none under memory pressure stops reading
 };
 
 }  // namespace pagoda::engine

@@ -10,8 +10,8 @@
 namespace pagoda::grammar {
 namespace {
 
-// Positions in a UTF-8 sequence: between characters, 1 to 3 bytes to come, and after a lead byte that limits the next
-// one.
+// Positions in a UTF-8 sequence: between characters, before the last 1 to 3 bytes of one, and after a lead byte that
+// restricts the next byte.
 enum Utf8State : uint8_t { kBetween, kOne, kTwo, kThree, kAfterE0, kAfterEd, kAfterF0, kAfterF4 };
 
 struct Range {
@@ -37,7 +37,7 @@ bool is_plain_text(std::string_view bytes) noexcept {
 
 PlainText::PlainText(const Grammar& grammar) {
   for (const Range& range : kRanges) {
-    int last_class = -1;  // bytes of a class lie side by side
+    int last_class = -1;  // bytes of a class are adjacent
     for (int byte = range.low; byte <= range.high; ++byte) {
       const int current = grammar.byte_class(static_cast<uint8_t>(byte));
       if (current != last_class) steps_[range.state].push_back({static_cast<uint8_t>(byte), range.next});
@@ -67,7 +67,8 @@ size_t PlainText::num_free_bytes(Automaton& automaton, int32_t id, size_t max_by
   return max_bytes;
 }
 
-// Adds the configurations after one more character to `after`, each once. Whether all characters can come, or none.
+// Adds the configurations after one more character to `after`, each once. Returns whether all characters are accepted,
+// or none.
 PlainText::Reach PlainText::add_characters(Automaton& automaton, int32_t id, std::vector<int32_t>& after) {
   size_t num_dead = 0;
   positions_.assign(1, {id, kBetween});

@@ -1,5 +1,5 @@
 // PlainText: how many characters of arbitrary text a configuration accepts; most tokens of a vocabulary are
-// such text. Inside a string it takes any, and then those tokens need not be looked at one by one.
+// such text. Inside a string any text is accepted, and then those tokens need not be examined one by one.
 #pragma once
 
 #include <array>
@@ -14,20 +14,20 @@
 
 namespace pagoda::grammar {
 
-// Whole characters that JSON strings hold as they are: no control characters, no quote, no backslash.
+// Whole characters that JSON strings contain unescaped: no control characters, no quote, no backslash.
 bool is_plain_text(std::string_view bytes) noexcept;
 
 class PlainText {
  public:
   explicit PlainText(const Grammar& grammar);
 
-  // So many bytes that every plain text of at most that many can follow, `max_bytes` at most. May be less than the
-  // most, where that is hard to see.
+  // The largest n, at most `max_bytes`, such that every plain text of up to n bytes can follow. May be an
+  // underestimate if it is hard to determine.
   size_t num_free_bytes(Automaton& automaton, int32_t id, size_t max_bytes);
 
-  // So many characters that every plain text of at most that many can follow and none of more, as inside a string with
-  // a limit. Absent where the characters themselves matter, where there are `max_characters` or more, or where it is
-  // hard to see.
+  // The n such that every plain text of up to n characters can follow, but none with more, as inside a string with a
+  // length limit. Absent if the characters themselves matter, if n is `max_characters` or more, or if n is hard to
+  // determine.
   std::optional<size_t> num_characters(Automaton& automaton, int32_t id, size_t max_characters);
 
  private:
@@ -39,7 +39,7 @@ class PlainText {
   static constexpr size_t kNumSteps = 8;  // ways to be inside a character; see plain_text.cpp
 
   struct Step {
-    uint8_t byte;  // stands for all of its class that lead to the same position in the character
+    uint8_t byte;  // stands for all bytes of its class that lead to the same position in the character
     uint8_t next;
   };
   std::array<std::vector<Step>, kNumSteps> steps_;

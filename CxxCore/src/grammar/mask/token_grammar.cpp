@@ -1,4 +1,4 @@
-// Masks by one walk over the vocabulary, remembered by configuration.
+// Computes masks by one traversal of the vocabulary, cached by configuration.
 #include "grammar/mask/token_grammar.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ Mask TokenGrammar::compute(int32_t id) {
   if (automaton_.is_complete(id)) {
     for (const int32_t end : vocabulary_->end_of_text_ids) allow(end, mask);
   }
-  const auto no_token = static_cast<size_t>(vocabulary_->other.no_token());  // below `size` where a model has spare ids
+  const auto no_token = static_cast<size_t>(vocabulary_->other.no_token());  // below `size` if a model has spare ids
   mask[no_token / 64] &= ~(uint64_t{1} << (no_token % 64));
   mask.resize((size + 63) / 64);
   if (size % 64 != 0) mask.back() &= (uint64_t{1} << (size % 64)) - 1;

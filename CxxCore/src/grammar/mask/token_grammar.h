@@ -1,5 +1,5 @@
-// TokenGrammar: a grammar over the tokens of one vocabulary: which of them may come next.
-// Thread rule: one thread at a time, the MaskWorker's; status() is for any.
+// TokenGrammar: a grammar over the tokens of one vocabulary: determines which tokens may come next.
+// Thread rule: one thread at a time, the MaskWorker's; status() may be called from any.
 #pragma once
 
 #include <atomic>
@@ -19,33 +19,32 @@
 
 namespace pagoda::grammar {
 
-using Mask = std::vector<uint64_t>;  // bit i of word i / 64: whether token i may come
+using Mask = std::vector<uint64_t>;  // bit i % 64 of word i / 64: whether token i may come next
 
 // State shared by all grammars of an engine.
 struct Vocabulary {
   Vocabulary(const text::BpeTokenizer& tokenizer, int32_t size, std::vector<int32_t> end_of_text_ids);
 
-  // Tokens of plain text by their length: where a text of so many bytes is free, only longer ones are looked at.
+  // Tokens of plain text by length: if any text of that many bytes is accepted, only longer tokens are examined.
   static constexpr size_t kLengths[] = {0, 3, 8, 16};
   struct PlainTokens {
-    TokenTrie longer;            // than one of kLengths
-    std::vector<uint64_t> mask;  // a bit for each of the others
+    TokenTrie longer;            // tokens longer than the entry of kLengths
+    std::vector<uint64_t> mask;  // the shorter tokens
   };
-  std::vector<PlainTokens> plain;  // by kLengths
-  // Tokens of plain text by their number of characters: where a string may still have so many characters, no token is
-  // examined.
+  std::vector<PlainTokens> plain;  // one entry per length in kLengths
+  // Tokens of plain text by number of characters: if the remaining length of a string is known, no token is examined.
   static constexpr size_t kMaxCharacters = 32;
-  std::vector<std::vector<uint64_t>> plain_up_to;         // [kMaxCharacters]: a bit for each of at most so many
-  std::vector<uint64_t> plain_mask;                       // a bit for each of all
-  TokenTrie other;                                        // tokens that are not plain text
-  int32_t size;                                           // of the model: masks have a bit for each id
-  std::vector<int32_t> end_of_text_ids;                   // allowed where the document may end
+  std::vector<std::vector<uint64_t>> plain_up_to;  // [kMaxCharacters]: element n has the tokens of at most n characters
+  std::vector<uint64_t> plain_mask;                // all tokens of plain text
+  TokenTrie other;                                 // tokens that are not plain text
+  int32_t size;                                    // ids of the model: masks have a bit for each
+  std::vector<int32_t> end_of_text_ids;            // allowed if the document may end
   std::vector<std::pair<int32_t, std::string>> markup{};  // added tokens that frame a call, with their spelling
 };
 
 class TokenGrammar {
  public:
-  static constexpr size_t kMaxMaskBytes = 4 << 20;  // of remembered masks
+  static constexpr size_t kMaxMaskBytes = 4 << 20;  // limit for cached masks
 
   TokenGrammar(std::shared_ptr<const Grammar> grammar, std::shared_ptr<const Vocabulary> vocabulary)
       : plain_text_(*grammar),
@@ -55,8 +54,8 @@ class TokenGrammar {
 
   Automaton& automaton() noexcept { return automaton_; }
 
-  // The tokens allowed after configuration `id`. Null when finding out takes more than `max_work` (see Automaton);
-  // where that is Automaton::kMaxWork, status() is not ok from now on.
+  // The tokens allowed after configuration `id`. Null if computing them takes more than `max_work` (see Automaton);
+  // if that is Automaton::kMaxWork, status() is not ok from then on.
   std::shared_ptr<const Mask> allowed(int32_t id, size_t max_work = Automaton::kMaxWork);
   void note_too_costly() noexcept { is_too_costly_ = true; }
   Status status() const;  // any thread
@@ -70,26 +69,26 @@ class TokenGrammar {
   bool has_markup_;
   Automaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
-  std::unordered_map<int32_t, std::shared_ptr<const Mask>> masks_;  // of the automaton's generation_
+  std::unordered_map<int32_t, std::shared_ptr<const Mask>> masks_;  // valid for the automaton's generation_
   uint64_t generation_ = 0;
   std::vector<int32_t> walk_;  // configuration by depth
   std::atomic<bool> is_too_costly_{false};
 };
 
-// How far one answer has come. Copies go their own ways.
+// The state of one answer. Copies are independent.
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<TokenGrammar> grammar);
 
   std::shared_ptr<const Mask> find_mask(size_t max_work);  // see TokenGrammar::allowed
-  std::span<const uint64_t> allowed();                     // empty when too costly; valid until the next call
-  bool accept(std::string_view bytes);                     // false, and no change, when no document continues so
-  bool is_complete();                                      // the document may end here
-  bool must_end();                                         // and nothing can follow
+  std::span<const uint64_t> allowed();                     // empty if too costly; valid until the next call
+  bool accept(std::string_view bytes);  // false, and nothing changed, if no document continues with these bytes
+  bool is_complete();                   // the document may end here
+  bool must_end();                      // the document must end here: nothing can follow
   Status status() const { return grammar_->status(); }
 
  private:
-  int32_t id();  // renewed when the automaton has forgotten it
+  int32_t id();  // computed again if the automaton was cleared
   void take(int32_t id);
 
   std::shared_ptr<TokenGrammar> grammar_;

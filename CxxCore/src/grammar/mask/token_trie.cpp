@@ -20,7 +20,7 @@ TokenTrie::TokenTrie(const text::BpeTokenizer& tokenizer, bool plain, size_t abo
     max_depth_ = std::max(max_depth_, bytes.size());
   }
   std::ranges::sort(tokens);
-  std::vector<size_t> open;  // nodes that begin the token before, by depth
+  std::vector<size_t> open;  // nodes that are prefixes of the previous token, by depth
   const auto close = [&](size_t depth) {
     for (; open.size() > depth; open.pop_back()) nodes_[open.back()].skip = static_cast<int32_t>(nodes_.size());
   };

@@ -1,5 +1,5 @@
-// TokenTrie: the tokens of a vocabulary in one row, such that tokens with the same beginning lie side by side and a
-// walk leaves out all of them at once. Immutable once built; any thread may read it.
+// TokenTrie: the tokens of a vocabulary in one array, such that tokens with a common prefix are adjacent and a
+// traversal can skip all of them together. Immutable once built; any thread may read it.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@ namespace pagoda::grammar {
 class TokenTrie {
  public:
   struct Node {
-    int32_t token;   // that ends here, or no_token(): an id of its own, so that a walk need not ask
-    int32_t skip;    // the next node that does not begin like this one
+    int32_t token;   // the token that ends here, or no_token(): a separate id, so that a traversal needs no branch
+    int32_t skip;    // the next node without this prefix
     uint16_t depth;  // bytes before this one
     uint8_t byte;
   };
 
-  // Added and control tokens are left out: they are no text of a document. So are tokens longer than kMaxTokenBytes.
+  // Added and control tokens are excluded, because they are not text of a document. So are tokens longer than
+  // kMaxTokenBytes.
   static constexpr size_t kMaxTokenBytes = 1024;
-  // Takes the tokens that are plain text (see PlainText), or those that are not, of more than `above` bytes.
+  // Includes the tokens that are plain text (see PlainText), or those that are not, of more than `above` bytes.
   TokenTrie(const text::BpeTokenizer& tokenizer, bool plain, size_t above);
 
   const std::vector<Node>& nodes() const noexcept { return nodes_; }

@@ -1,4 +1,4 @@
-// One guide at a time, cheap ones first.
+// MaskWorker: works on one guide at a time, cheap ones first.
 #include "grammar/mask/worker.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ static int32_t only_allowed(std::span<const uint64_t> mask) noexcept {
   return id;
 }
 
-// An answer cannot continue without its mask, so few tokens wait to be told: nothing here grows later.
+// An answer cannot continue without its mask, so few tokens are ever pending, and the reserved memory is sufficient.
 Guide::Guide(std::shared_ptr<TokenGrammar> grammar) : grammar_(std::move(grammar)) {
   accepted_.reserve(MaskWorker::kMaxAhead + 2);
   drafts_.reserve(MaskWorker::kMaxAhead);
@@ -74,10 +74,10 @@ std::shared_ptr<Guide> MaskWorker::begin(std::shared_ptr<TokenGrammar> grammar) 
   return guide;
 }
 
-// With the mutex held.
+// Requires the mutex.
 void MaskWorker::ask(Guide& guide) noexcept {
   ++guide.version_;
-  if (guide.is_queued_) return;  // what is being found is out of date, and looked for again
+  if (guide.is_queued_) return;  // the mask in progress is outdated, and will be computed again
   guide.is_queued_ = true;
   guide.slice_ = 0;
   queues_[0].push(guide.shared_from_this());
@@ -90,7 +90,7 @@ void MaskWorker::accept(Guide& guide, int32_t token_id) {
   if (!guide.ahead_.empty() && guide.ahead_.front() == token_id) {
     guide.ahead_.erase(guide.ahead_.begin());
     guide.positions_.erase(guide.positions_.begin());
-    if (!guide.ahead_.empty()) return;  // the next masks are known as well
+    if (!guide.ahead_.empty()) return;  // the next masks are also computed
   } else {
     guide.ahead_.clear();
     guide.positions_.clear();
@@ -106,7 +106,7 @@ void MaskWorker::look_ahead(Guide& guide, std::span<const int32_t> drafts) {
   ask_anew(guide);
 }
 
-// With the mutex held. The mask right after the answer stays known.
+// Requires the mutex. The mask right after the answer stays valid.
 void MaskWorker::ask_anew(Guide& guide) noexcept {
   guide.ahead_.clear();
   if (guide.positions_.size() > 1) guide.positions_.erase(guide.positions_.begin() + 1, guide.positions_.end());
@@ -135,7 +135,7 @@ void MaskWorker::find_ahead(Guide& guide, Clock::time_point deadline, std::vecto
 void MaskWorker::find_forced(Guide& guide, Clock::time_point deadline, std::vector<int32_t>& out) {
   {
     std::lock_guard lock(mutex_);
-    if (!guide.drafts_.empty()) {  // of a step before
+    if (!guide.drafts_.empty()) {  // drafts of an earlier step
       guide.drafts_.clear();
       ask_anew(guide);
     }
@@ -164,7 +164,7 @@ void MaskWorker::run() noexcept {
   }
 }
 
-// The cheapest first, but the others get their turn.
+// Takes the cheapest guide first, but serves the others often enough.
 std::shared_ptr<Guide> MaskWorker::take() noexcept {
   size_t i = 0;
   while (!queues_[i].first) ++i;
@@ -178,10 +178,10 @@ std::shared_ptr<Guide> MaskWorker::take() noexcept {
   return queues_[i].pop();
 }
 
-// Takes one guide from the queue; the mutex is free meanwhile.
+// Takes one guide from the queue and works on it, with the mutex released.
 void MaskWorker::work(std::unique_lock<std::mutex>& lock) noexcept {
   const std::shared_ptr<Guide> guide = take();
-  if (guide.use_count() == 1) return;  // its request is gone
+  if (guide.use_count() == 1) return;  // its request has ended
   const uint64_t version = guide->version_;
   const size_t max_work = kSlices[guide->slice_];
   told_.clear();
@@ -208,7 +208,7 @@ void MaskWorker::work(std::unique_lock<std::mutex>& lock) noexcept {
   found_.notify_all();
 }
 
-// False when it takes more than `max_work`, unless that is the last slice.
+// Returns false if this takes more than `max_work`, unless that is the last slice.
 bool MaskWorker::find_positions(Guide& guide, size_t max_work) noexcept {
   positions_.clear();
   ahead_.clear();

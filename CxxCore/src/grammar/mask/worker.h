@@ -1,9 +1,9 @@
-// MaskWorker: finds the tokens that grammars allow, on a thread of its own: beside the forward pass whose logits the
-// masks are for. Each answer has a Guide, which receives its tokens; the worker then computes the mask after them, and
-// the masks of later positions as long as the grammar forces the token, or along drafts.
-// Cheap masks come first: one that is not complete after a slice of work waits behind the others for a larger slice,
-// and one that is not complete after the last slice (Automaton::kMaxWork) is refused. Partial results of a slice are
-// kept. Thread rule: one thread, the engine's, calls it. Automata and matchers are the worker's alone.
+// MaskWorker: computes the tokens that grammars allow, on its own thread, in parallel with the forward pass whose
+// logits the masks are for. Each answer has a Guide, which receives its tokens; the worker then computes the mask after
+// them, and the masks of later positions as long as the grammar forces the token, or along drafts. Cheap masks come
+// first: one that is not complete after a slice of work waits behind the others for a larger slice, and one that is not
+// complete after the last slice (Automaton::kMaxWork) is refused. Partial results of a slice are kept. Thread rule: one
+// thread, the engine's, calls it. Only the worker uses automata and matchers.
 #pragma once
 
 #include <chrono>
@@ -24,14 +24,14 @@
 namespace pagoda::grammar {
 
 struct DocumentPosition {            // a position in a document
-  std::shared_ptr<const Mask> mask;  // of the tokens that may come next; null: not known yet
+  std::shared_ptr<const Mask> mask;  // the tokens that may come next; null: not ready
   bool must_end = false;             // nothing can follow
   Status status;                     // not ok: the mask takes too much work or memory
 
   bool is_known() const noexcept { return mask != nullptr || !status.is_ok(); }
 };
 
-// Where one answer is in its grammar. Only MaskWorker reads or changes it.
+// The position of one answer in its grammar. Only MaskWorker reads or changes it.
 class Guide : public std::enable_shared_from_this<Guide> {
  public:
   explicit Guide(std::shared_ptr<TokenGrammar> grammar);
@@ -40,22 +40,22 @@ class Guide : public std::enable_shared_from_this<Guide> {
   friend class MaskWorker;
 
   const std::shared_ptr<TokenGrammar> grammar_;
-  std::optional<Matcher> matcher_;  // the worker's; after the tokens it has received
+  std::optional<Matcher> matcher_;  // used only by the worker; its position is after the tokens it has received
 
   // Guarded by the worker's mutex.
-  std::vector<int32_t> accepted_;  // tokens of the answer that the matcher has not received yet
-  std::vector<int32_t> drafts_;    // masks along these are wanted; empty: along the tokens that the grammar forces
-  std::vector<int32_t> ahead_;     // tokens behind the answer; none while it is queued
-  std::vector<DocumentPosition> positions_;  // after i of ahead_; empty: not known yet
-  uint64_t version_ = 0;                     // of accepted_ and drafts_: what was found for another one is out of date
+  std::vector<int32_t> accepted_;            // tokens of the answer that the matcher has not received yet
+  std::vector<int32_t> drafts_;              // masks along these are needed; empty: along the forced tokens
+  std::vector<int32_t> ahead_;               // tokens after the answer; empty while it is queued
+  std::vector<DocumentPosition> positions_;  // element i: after i tokens of ahead_; empty: not ready
+  uint64_t version_ = 0;                     // of accepted_ and drafts_: results for another version are outdated
   size_t slice_ = 0;
   bool is_queued_ = false;  // or being worked on
   std::shared_ptr<Guide> next_in_queue_;
 };
 
 struct MaskStats {
-  int64_t num_masks = 0;    // found, remembered ones included
-  double mask_seconds = 0;  // of the worker
+  int64_t num_masks = 0;    // masks computed, including cached ones
+  double mask_seconds = 0;  // time of the worker
 };
 
 class MaskWorker {
@@ -77,13 +77,12 @@ class MaskWorker {
   DocumentPosition find(Guide& guide, Clock::time_point deadline);
   // Requests the masks along drafts; at most kMaxAhead.
   void look_ahead(Guide& guide, std::span<const int32_t> drafts);
-  // Of those drafts, the ones up to the first that the grammar does not take. None when they are unknown at the
-  // deadline.
+  // The drafts before the first one that the grammar rejects. Empty if they are not computed by the deadline.
   void find_ahead(Guide& guide, Clock::time_point deadline, std::vector<int32_t>& out);
-  // Tokens that the grammar leaves no choice about, likewise.
+  // The tokens that the grammar forces; also empty if they are not computed by the deadline.
   void find_forced(Guide& guide, Clock::time_point deadline, std::vector<int32_t>& out);
 
-  void wait_for_any(Clock::time_point deadline);  // until something has been found since the last call
+  void wait_for_any(Clock::time_point deadline);  // until a mask was computed since the last call
   MaskStats stats() const;
 
  private:
@@ -95,7 +94,7 @@ class MaskWorker {
     std::shared_ptr<Guide> pop() noexcept;
   };
   static constexpr size_t kSlices[] = {1 << 15, 1 << 18, Automaton::kMaxWork};  // the first is below 1 ms
-  static constexpr int kMaxFirst = 16;  // guides of the first slice in a row while others wait
+  static constexpr int kMaxFirst = 16;  // consecutive guides of the first slice while others wait
 
   void run() noexcept;
   void ask(Guide& guide) noexcept;
@@ -109,7 +108,7 @@ class MaskWorker {
 
   const std::shared_ptr<const text::BpeTokenizer> tokenizer_;
   const std::function<void()> before_work_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable asked_, found_;
   Queue queues_[std::size(kSlices)];
   int num_first_ = 0;  // guides of the first slice since one of the others
@@ -118,10 +117,10 @@ class MaskWorker {
   bool is_closing_ = false;
   MaskStats stats_;
 
-  // Of the guide being worked on.
+  // Scratch memory for the guide being worked on.
   std::vector<int32_t> told_, drafts_, ahead_;
   std::vector<DocumentPosition> positions_;
-  std::thread thread_;  // begun with the first guide
+  std::thread thread_;  // started with the first guide
 };
 
 }  // namespace pagoda::grammar

@@ -1,4 +1,4 @@
-// Recursive descent with a bounded depth. A repeated atom is read again for each copy, so that copies share nothing.
+// Recursive descent with a bounded depth. A repeated atom is parsed again for each copy, so that copies share nothing.
 #include "grammar/pattern/parser.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ bool PatternParser::parse_repeated(int depth, Fragment& fragment) {
   return !is_repeated || repeat(begin, depth, counts, fragment);
 }
 
-// `fragment` is the first copy; what lies between `begin` and the quantifier is read again for the others.
+// `fragment` is the first copy; the text between `begin` and the quantifier is parsed again for the others.
 bool PatternParser::repeat(size_t begin, int depth, const Counts& counts, Fragment& fragment) {
   const size_t end = at_;
   Fragment copy = fragment;
@@ -290,7 +290,7 @@ bool PatternParser::parse_code(size_t num_digits, char32_t& c) {
   return true;
 }
 
-bool PatternParser::read_character(char32_t& c) {  // the text is valid UTF-8: it came out of parse_json
+bool PatternParser::read_character(char32_t& c) {  // the text is valid UTF-8, because parse_json returned it
   const text::Character character = text::read_character(text_.data() + at_);
   at_ += character.num_bytes;
   c = character.value;

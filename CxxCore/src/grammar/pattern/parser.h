@@ -11,7 +11,7 @@
 namespace pagoda::grammar {
 
 struct CharacterSpan {
-  char32_t first, last;  // both included
+  char32_t first, last;  // inclusive
 };
 using CharacterSet = std::vector<CharacterSpan>;  // sorted, no overlaps once normalised
 
@@ -20,8 +20,8 @@ inline constexpr char32_t kBegin = 0x110000, kEnd = 0x110001;
 
 struct PatternPart {  // a state of the nondeterministic automaton
   CharacterSet characters;
-  int32_t target = -1;         // by one of the characters
-  std::vector<int32_t> jumps;  // by nothing
+  int32_t target = -1;         // next state after one of the characters
+  std::vector<int32_t> jumps;  // without reading a character
 };
 
 class PatternParser {
@@ -36,7 +36,7 @@ class PatternParser {
     int32_t start, end;
   };
   struct Counts {
-    int64_t least, most;  // most -1: without end
+    int64_t least, most;  // most -1: no limit
   };
   bool fail(const std::string& reason);
   bool has_more() const noexcept { return at_ < text_.size(); }

@@ -35,8 +35,8 @@ class Determiniser {
   }
 
  private:
-  // Behind an anchor that has failed every character leads on, and none to an end: a copy of such a state for each
-  // length that is counted costs more than all others.
+  // After a failed anchor every character continues, but none leads to an end: a copy of such a state for each
+  // counted length would cost more than all others.
   void remove_dead_ends() {
     std::vector<std::vector<size_t>> sources(pattern_.states.size());
     std::vector<size_t> alive;
@@ -95,7 +95,7 @@ class Determiniser {
     return found->second;
   }
 
-  // Between two neighbouring ends of ranges all characters lead to the same subset.
+  // Between two adjacent range ends all characters lead to the same subset.
   void add_edges(size_t from, const Subset& subset) {
     std::vector<char32_t> begins{0};
     for (const int32_t index : subset) {

@@ -11,7 +11,7 @@
 namespace pagoda::grammar {
 
 struct CharacterEdge {
-  char32_t first, last;  // both included
+  char32_t first, last;  // inclusive
   int32_t target;
 };
 
@@ -26,13 +26,13 @@ struct Pattern {
 };
 
 inline constexpr size_t kMaxPatternBytes = 4096;
-inline constexpr int kMaxPatternDepth = 64;         // of groups
+inline constexpr int kMaxPatternDepth = 64;         // nesting of groups
 inline constexpr size_t kMaxPatternParts = 20'000;  // after repetitions are written out
 inline constexpr size_t kMaxPatternStates = 2'000;
 
-// Of ECMA-262: literals, . [] \d \w \s and their opposites, escapes, groups without look-around, |, * + ? {n,m} and
-// their lazy forms, ^ and $. Matches anywhere in the string unless anchored, as JSON Schema says, or `is_whole`.
-// invalid_argument names what is not understood.
+// Supports a part of ECMA-262: literals, . [] \d \w \s and their opposites, escapes, groups without look-around, |,
+// * + ? {n,m} and their lazy forms, ^ and $. Matches anywhere in the string, as JSON Schema requires, unless anchored
+// or `is_whole`. Fails with invalid_argument, whose message names the unsupported syntax.
 Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole = false);
 
 }  // namespace pagoda::grammar

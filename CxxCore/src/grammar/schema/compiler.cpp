@@ -17,7 +17,7 @@ namespace pagoda::grammar {
 
 using io::Json;
 
-constexpr int kMaxSpaces = 32, kMaxTabs = 8;  // of an indentation
+constexpr int kMaxSpaces = 32, kMaxTabs = 8;  // in an indentation
 constexpr int kMaxLeadingNewlines = 2;        // models write them between their thinking and the answer
 
 void SchemaCompiler::fail(const std::string& path, const std::string& reason) {
@@ -74,9 +74,9 @@ void SchemaCompiler::compile_rules() {
   }
 }
 
-// A rule that may begin with itself before any byte would call itself for ever.
+// A rule that may start with itself before any byte would recurse forever.
 void SchemaCompiler::check_leads() {
-  std::vector<char> marks(rules_.size(), 0);  // 1: on the way, 2: done
+  std::vector<char> marks(rules_.size(), 0);  // 1: on the current path, 2: done
   for (size_t first = 0; first < rules_.size(); ++first) {
     std::vector<std::pair<size_t, size_t>> way{{first, 0}};  // rule, next of its leads
     while (!way.empty()) {
@@ -187,7 +187,7 @@ void SchemaCompiler::add_value(const Json& schema, const Slot& slot) {
   if (slot.depth > kMaxSchemaDepth) return fail(slot.path, concat("nested deeper than ", kMaxSchemaDepth, " schemas"));
   if (schema.is_bool()) {
     if (schema.as_bool()) builder_.add_call(slot.from, any_value(), slot.to);
-    return;  // false: no value
+    return;  // the schema `false` allows no value
   }
   if (!schema.is_object()) return fail(slot.path, "a schema is an object, true or false");
   if (!check_keywords(schema, slot.path)) return;
@@ -303,7 +303,7 @@ bool SchemaCompiler::add_listed_values(const Json& schema, const Slot& slot) {
 
 void SchemaCompiler::add_type(std::string_view type, const Json& schema, const Slot& slot) {
   const std::ptrdiff_t leading = leading_rule_;
-  leading_rule_ = -1;  // whatever follows comes after a byte
+  leading_rule_ = -1;  // everything that follows comes after a byte
   if (type == "object") add_object(schema, slot);
   else if (type == "array") add_array(schema, slot);
   else if (type == "string") add_string(schema, slot);

@@ -1,8 +1,8 @@
-// SchemaCompiler: a JSON schema to the grammar of documents that satisfy it.
-// The grammar spells a subset of them: declared properties in declared order and then others; no properties beyond the
-// declared ones unless additionalProperties says so; numbers of 15 digits at most; strings of a pattern without
-// needless escapes, and of at most some thousand characters where their length is limited; unique items in the order of
-// their enum. White space is bounded: nothing, one space, or a newline and an indentation.
+// SchemaCompiler: compiles a JSON schema to the grammar of documents that satisfy it.
+// The grammar accepts a subset of them: declared properties in declared order and then others; no undeclared properties
+// unless additionalProperties allows them; numbers of at most 15 digits; strings with a pattern without needless
+// escapes, and of at most a few thousand characters if their length is limited; unique items in the order of their
+// enum. White space is bounded: none, one space, or a newline with indentation.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace pagoda::grammar {
 
-inline constexpr int kMaxSchemaDepth = 48;  // of schemas inside schemas
+inline constexpr int kMaxSchemaDepth = 48;  // nesting of schemas
 
 class SchemaCompiler {
  public:
@@ -32,10 +32,10 @@ class SchemaCompiler {
   static Result<Grammar> compile_any_object();           // documents that are some object
 
   Result<Rule> compile_value();       // values that satisfy the schema
-  Result<Rule> compile_parameters();  // the members of such an object as <parameter=NAME>\nvalue\n</parameter>\n each
+  Result<Rule> compile_parameters();  // the members of such an object, each as <parameter=NAME>\nvalue\n</parameter>\n
 
  private:
-  // Where a value goes into the grammar (states), and the name of its schema in messages.
+  // The states between which a value is inserted, and the name of its schema in messages.
   struct Slot {
     int32_t from, to;
     std::string path;  // JSON pointer of the schema
@@ -45,7 +45,7 @@ class SchemaCompiler {
     Rule rule;
     const io::Json* schema;
     std::string path;
-    std::vector<size_t> leads;  // rules it may begin with, before any byte
+    std::vector<size_t> leads;  // rules it may start with, before any byte
   };
 
   void fail(const std::string& path, const std::string& reason);
@@ -56,7 +56,7 @@ class SchemaCompiler {
   void compile_rules();
   void check_leads();
 
-  // Parts shared by all schemas, made when first needed.
+  // Parts shared by all schemas, built when first needed.
   Rule whitespace();
   Rule any_value();
   Rule any_string();
@@ -71,7 +71,7 @@ class SchemaCompiler {
 
   void add_value(const io::Json& schema, const Slot& slot);
   bool check_keywords(const io::Json& schema, const std::string& path);
-  bool add_reference(const io::Json& schema, const Slot& slot);    // true when it did
+  bool add_reference(const io::Json& schema, const Slot& slot);    // true if there was one
   bool add_combination(const io::Json& schema, const Slot& slot);  // the same
   bool add_listed_values(const io::Json& schema, const Slot& slot);
   void add_type(std::string_view type, const io::Json& schema, const Slot& slot);
@@ -87,9 +87,9 @@ class SchemaCompiler {
   };
   std::vector<Property> properties_of(const io::Json& schema, const std::string& path);
   struct OtherKeys {
-    const io::Json* value = nullptr;  // schema of members beyond the declared ones; null when there are none
-    const io::Json* key = nullptr;    // schema of their names; null when any name but the declared ones will do
-    std::string keyword;              // that says so
+    const io::Json* value = nullptr;  // schema of undeclared members; null if there are none
+    const io::Json* key = nullptr;    // schema of their names; null if any undeclared name is allowed
+    std::string keyword;              // the keyword that requires it
   };
   OtherKeys other_keys(const io::Json& schema, const std::vector<Property>& properties, const std::string& path);
   void add_unique_items(const io::Json& items, int64_t least, int64_t most, const Slot& slot);
@@ -107,10 +107,10 @@ class SchemaCompiler {
   const io::Json& root_;
   GrammarBuilder& builder_;
   Status status_;
-  std::deque<io::Json> kept_;  // schemas that merging made; they do not move
+  std::deque<io::Json> kept_;  // schemas created by merging; their addresses are stable
   std::deque<NamedRule> rules_;
   std::unordered_map<const io::Json*, size_t> rule_ids_;
-  std::ptrdiff_t leading_rule_ = -1;  // whose first byte is still to come, or -1
+  std::ptrdiff_t leading_rule_ = -1;  // the rule whose first byte has not been read yet, or -1
   Rule whitespace_, any_value_, any_string_, any_character_;
   std::map<std::pair<char32_t, char32_t>, Rule> characters_;
   size_t num_merges_ = 0;

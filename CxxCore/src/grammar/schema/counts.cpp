@@ -15,8 +15,8 @@ using io::Json;
 constexpr size_t kMaxUniqueValues = 64;
 constexpr int64_t kMaxFactor = 1000;
 
-// Members beyond the declared ones. patternProperties speaks of names that only those have, so where there are none it
-// is satisfied, and where there are declared ones besides, the others are left out.
+// Undeclared members. patternProperties applies only to their names, so it is satisfied if there are none; if there are
+// declared members too, the undeclared ones are omitted.
 SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const std::vector<Property>& properties,
                                                      const std::string& path) {
   const Json* additional = schema.find("additionalProperties");
@@ -39,7 +39,7 @@ SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const s
   }
   static const Json kAnything = Json::make_bool(true);
   if (names && names->is_object()) {
-    if (!properties.empty()) return {};  // names of the schema's own
+    if (!properties.empty()) return {};  // propertyNames would also apply to the declared names
     const bool is_open_by_default = !additional || is_open;
     if (!is_open_by_default) return {};
     for (const io::JsonMember& member : names->members()) {
@@ -56,7 +56,7 @@ SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const s
   return {};
 }
 
-// Listed values in their order, each once at most: what has come need not be remembered.
+// The listed values in order, each at most once, so that earlier values need not be remembered.
 void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t most, const Slot& slot) {
   const Json* schema = &items;
   if (const Json* reference = items.find("$ref")) schema = resolve(reference->as_string(), slot.path);
@@ -99,7 +99,7 @@ void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t 
   }
 }
 
-// Whole numbers of up to kDefaultDigits digits by their remainder; those of a short range one by one.
+// Integers of up to kDefaultDigits digits by their remainder; those of a short range one by one.
 void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const Slot& slot) {
   const int64_t step = factor.is_integer() ? factor.as_integer() : 0;
   if (step < 1 || step > kMaxFactor)

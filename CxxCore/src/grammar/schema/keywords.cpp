@@ -52,7 +52,7 @@ constexpr std::string_view kDateTime =
     "^[1-9]\\d{3}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))"
     "T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$";
 constexpr std::string_view kPath = "^/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?$", kAnyText = "^[\\s\\S]*$";
-// Formats that are another one by a different name, or a part of it.
+// Formats that are aliases or subsets of another one.
 constexpr Format kAliases[] = {
     {"url", "uri"}, {"iri", "uri"}, {"http-url", "uri"}, {"idn-email", "email"}, {"idn-hostname", "hostname"}};
 constexpr Format kFormats[] = {

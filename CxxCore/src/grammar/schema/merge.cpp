@@ -1,4 +1,4 @@
-// References, and schemas that apply together: allOf, and keywords beside $ref or anyOf.
+// References, and schemas that apply together: allOf, and keywords next to $ref or anyOf.
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -65,7 +65,7 @@ const Json* find_pointer(const Json& root, std::string_view pointer) {
   return at;
 }
 
-// integer holds for number and integer.
+// integer satisfies both number and integer.
 bool covers(const std::string& type, const std::string& other) {
   return type == other || (type == "number" && other == "integer");
 }
@@ -93,7 +93,7 @@ Json merge_lists(const Json& a, const Json& b, bool keep_common) {
   return Json::make_array(std::move(out));
 }
 
-// The constraint of schema `other`, which does not declare the property, on it.
+// The constraint that schema `other`, which does not declare the property, puts on it.
 Json seen_by(const Json& schema, const Json* other_additional) {
   if (!other_additional || (other_additional->is_bool() && other_additional->as_bool())) return schema;
   return other_additional->is_bool() ? *other_additional : all_of(schema, *other_additional);
@@ -133,7 +133,7 @@ MergeWay merge_way(std::string_view keyword) {
   return keyword == "nullable" ? MergeWay::both_true : MergeWay::unknown;
 }
 
-// Nothing when two different values of the keyword cannot become one.
+// Empty if two different values of the keyword cannot be combined.
 std::optional<Json> merge_keyword(std::string_view keyword, const Json& a, const Json& b) {
   if (spelled(a) == spelled(b)) return a;
   if (keyword == "uniqueItems") return Json::make_bool(a.as_bool() || b.as_bool());
@@ -154,7 +154,7 @@ std::optional<Json> merge_keyword(std::string_view keyword, const Json& a, const
 
 }  // namespace
 
-// Follows references to references, so that a chain of them costs one call.
+// Follows references to references, so that a chain costs one call.
 const Json* SchemaCompiler::resolve(const std::string& reference, const std::string& path) {
   const Json* at = nullptr;
   std::string next = reference;
@@ -192,7 +192,7 @@ const Json* SchemaCompiler::merge(const Json& a, const Json& b, const std::strin
     std::optional<Json> value = other ? merge_keyword(member.first, member.second, *other) : member.second;
     if (!value)
       return fail(path, "two different values of " + io::quoted(member.first) + " cannot be combined"), nullptr;
-    if (member.first == "type" && value->is_bool()) return keep(Json::make_bool(false));  // no type is both
+    if (member.first == "type" && value->is_bool()) return keep(Json::make_bool(false));  // no type satisfies both
     merged.emplace_back(member.first, std::move(*value));
   }
   for (const JsonMember& member : b.members()) {

@@ -9,13 +9,13 @@
 
 namespace pagoda::grammar {
 
-// A decimal number, exactly: sign, digits before the point (no leading zeros; "0" has none) and after it.
+// An exact decimal number: sign, digits before the point (no leading zeros; "0" has none) and after it.
 struct Decimal {
   bool negative = false;
   std::string whole, fraction;
 
   static Decimal from_integer(int64_t value);
-  static std::optional<Decimal> from_double(double value);  // nothing beyond kMaxDigits digits before the point
+  static std::optional<Decimal> from_double(double value);  // empty above kMaxDigits digits before the point
 };
 int compare(const Decimal& a, const Decimal& b);
 
@@ -24,11 +24,11 @@ struct NumberBound {
   bool is_exclusive = false;
 };
 
-// Digits before the point where no bound asks for more. Every JSON reader keeps integers of 15 digits exactly.
+// Digits before the point unless a bound needs more. Every JSON parser represents integers of 15 digits exactly.
 inline constexpr size_t kDefaultDigits = 15;
 inline constexpr size_t kMaxDigits = 30;
 
-// Numbers from `low` to `high`; without fractions when `is_integer`, else with up to six digits of them, or as many as
+// Numbers from `low` to `high`; without fractions if `is_integer`, otherwise with up to six decimals, or as many as
 // the bounds have.
 void add_numbers(GrammarBuilder& builder, int32_t from, bool is_integer, const std::optional<NumberBound>& low,
                  const std::optional<NumberBound>& high, int32_t to);

@@ -1,4 +1,4 @@
-// The arguments of a call in XML: each member of the object between tags, strings as they are, all else as JSON.
+// The arguments of a call in XML: each member of the object between tags, strings raw, everything else as JSON.
 #include <array>
 
 #include "grammar/characters.h"
@@ -44,7 +44,8 @@ Result<Rule> SchemaCompiler::compile_parameters() {
   return rule;
 }
 
-// A value and the tag that ends it. What the reader of calls takes for a string is one, whatever else it looks like.
+// A value and the tag that ends it. Text that the call parser reads as a string is a string, even if it looks like
+// JSON.
 void SchemaCompiler::add_parameter(const Json& schema, const Slot& slot) {
   const Json* reference = schema.find("$ref");
   const Json* target = reference ? resolve(reference->as_string(), slot.path) : &schema;

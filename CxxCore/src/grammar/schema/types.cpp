@@ -18,7 +18,7 @@ namespace pagoda::grammar {
 
 using io::Json;
 
-// Each character that is counted takes a state for each of the pattern: strings longer than this allows are left out.
+// Counting needs a copy of the pattern's states for each character; longer strings are excluded.
 constexpr int64_t kMaxCountedStates = 8192;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 static const Json kAnything = Json::make_bool(true);
@@ -44,13 +44,13 @@ std::vector<SchemaCompiler::Property> SchemaCompiler::properties_of(const Json& 
     for (const io::JsonMember& member : declared->members())
       properties.push_back({member.first, &member.second, required.erase(member.first) > 0});
   }
-  // Names that are only required take what additional properties may be.
+  // Names that are only required accept the same values as additional properties.
   const Json* additional = schema.find("additionalProperties");
   for (const std::string& name : required) properties.push_back({name, additional ? additional : &kAnything, true});
   return properties;
 }
 
-// Declared properties in their order, then others. `before` has not seen a property yet, `after` has.
+// Declared properties in order, then others. In `before` no property has occurred yet, in `after` one has.
 void SchemaCompiler::add_object(const Json& schema, const Slot& slot) {
   const std::vector<Property> properties = properties_of(schema, slot.path);
   const OtherKeys others = other_keys(schema, properties, slot.path);
@@ -94,8 +94,8 @@ void SchemaCompiler::add_object(const Json& schema, const Slot& slot) {
   builder_.add_bytes(add_whitespace(after), '}', '}', slot.to);
 }
 
-// A key that is none of the declared names: a tree of these names by characters, which any other character leaves.
-// Spelled without escapes, or a name could come in disguise.
+// A key that is not a declared name: a tree of these names by characters, which any other character leaves.
+// Escapes are not allowed, because an escaped declared name would be accepted too.
 void SchemaCompiler::add_other_key(int32_t from, const std::vector<Property>& declared, int32_t to) {
   struct Node {
     int32_t state;
@@ -156,7 +156,7 @@ void SchemaCompiler::add_array(const Json& schema, const Slot& slot) {
   builder_.add_bytes(close, ']', ']', slot.to);
   if (least == 0) builder_.add_jump(open, close);
   const size_t rest_rule = rule_of(*rest, slot.path + "/items");
-  int32_t item = open;  // where the next item begins
+  int32_t item = open;  // state where the next item starts
   for (int64_t i = 0; i < most && is_ok(); ++i) {
     const auto index = static_cast<size_t>(i);
     const int32_t end = builder_.add_state();
@@ -184,7 +184,7 @@ void SchemaCompiler::add_string(const Json& schema, const Slot& slot) {
     if (least == 0 && most == kUnlimited) return builder_.add_call(slot.from, any_string(), slot.to);
     return add_counted_string(least, most, slot);
   }
-  if (format && format_pattern(format->as_string()) == format_pattern("binary")) {  // says nothing about the text
+  if (format && format_pattern(format->as_string()) == format_pattern("binary")) {  // does not constrain the text
     if (!pattern && least == 0 && most == kUnlimited) return builder_.add_call(slot.from, any_string(), slot.to);
     if (!pattern) return add_counted_string(least, most, slot);
     format = nullptr;
@@ -213,7 +213,7 @@ void SchemaCompiler::add_counted_string(int64_t least, int64_t most, const Slot&
 }
 
 // States of the pattern times characters so far, as far as these are counted.
-// Raw strings have neither quotes around them nor escapes, and no '<', with which markup would begin.
+// Raw strings have neither surrounding quotes nor escapes, and no '<', which would start markup.
 void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t most, bool is_raw, const Slot& slot) {
   const int64_t longest = std::max<int64_t>(64, kMaxCountedStates / static_cast<int64_t>(pattern.states.size()));
   if (most != kUnlimited) most = std::min(most, std::max(least, longest));

@@ -1,4 +1,4 @@
-// Which layers are mixtures of experts, and of what sizes; keys, defaults and rules of each family in transformers.
+// Which layers are mixtures of experts, and their sizes; keys, defaults and rules of each family in transformers.
 #include "io/config/experts.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace pagoda::io {
 namespace {
 
 // Qwen3-MoE and Qwen3-Next: every decoder_sparse_step-th layer, unless mlp_only_layers lists it. In Qwen3.5-MoE every
-// layer is a mixture, whatever these keys say.
+// layer is a mixture, regardless of these keys.
 std::vector<bool> read_mixture_layers(ConfigFields& text, const ModelConfig& config) {
   std::vector<bool> is_mixture(static_cast<size_t>(config.num_layers), true);
   if (config.family == Family::qwen3_5_moe) return is_mixture;
@@ -47,7 +47,7 @@ std::vector<bool> read_sparse_layers(ConfigFields& text, const ModelConfig& conf
   return is_mixture;
 }
 
-// Groups count in DeepSeek-V2 when topk_method says so, in the others always.
+// DeepSeek-V2 uses groups only if topk_method requires them, the other families always.
 void read_groups(ConfigFields& text, ModelConfig& config) {
   const bool is_v2 = config.family == Family::deepseek_v2, is_v3 = config.family == Family::deepseek_v3;
   const std::string method = is_v2 ? text.string("topk_method", "greedy") : "";
@@ -89,7 +89,7 @@ void read_deepseek_experts(ConfigFields& text, ModelConfig& config) {
   config.shared_expert_size = static_cast<int32_t>(std::min<int64_t>(shared, kMaxIntermediateSize));
   config.shared_expert_gate = false;
   config.sigmoid_router = !is_v2;
-  config.norm_topk_prob = !is_v2 && text.boolean("norm_topk_prob", true);  // V2 has the key and never reads it
+  config.norm_topk_prob = !is_v2 && text.boolean("norm_topk_prob", true);  // V2 ignores its own key
   config.expert_scale = static_cast<float>(text.number("routed_scaling_factor", -1e6, 1e6,
                                                        is_v2    ? 1.0
                                                        : is_glm ? 1.8
@@ -110,7 +110,7 @@ void read_experts(ConfigFields& text, ModelConfig& config) {
   if (num_mixtures < config.num_layers)
     config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize, is_next ? 5632 : 6144);
   if (num_mixtures == 0) return;
-  const int32_t count = is_next ? 512 : is_moe ? 128 : 256;  // Qwen3-MoE from transformers 5 has the key with "local"
+  const int32_t count = is_next ? 512 : is_moe ? 128 : 256;  // transformers 5: num_local_experts in Qwen3-MoE
   config.num_experts =
       text.integer("num_experts", 1, kMaxExperts, text.integer("num_local_experts", 1, kMaxExperts, count));
   config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);

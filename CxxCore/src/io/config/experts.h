@@ -6,7 +6,7 @@
 
 namespace pagoda::io {
 
-// `section` is the object that describes the text model; errors are left in it. Needs family and num_layers.
+// `section` is the object that describes the text model; errors are recorded in it. Needs family and num_layers.
 void read_experts(ConfigFields& section, ModelConfig& config);
 
 }  // namespace pagoda::io

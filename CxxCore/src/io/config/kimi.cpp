@@ -1,5 +1,5 @@
-// Keys and defaults of Kimi-Linear in transformers. Published files have names of their own for keys that it shares
-// with DeepSeek; both are read, and their own count first.
+// Keys and defaults of Kimi-Linear in transformers. Published files use their own names for keys shared with DeepSeek;
+// both are read, and their own names take precedence.
 #include "io/config/kimi.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void read_groups(ConfigFields& text, ModelConfig& config) {
              "leaves too few experts");
 }
 
-// The numbers of layers, from 1 on.
+// Layer numbers in the list start at 1.
 void read_layer_list(ConfigFields& fields, const char* key, LayerKind kind, std::vector<LayerKind>& layers,
                      std::vector<bool>& is_named) {
   const Json* list = fields.find(key);

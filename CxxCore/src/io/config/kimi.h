@@ -1,4 +1,4 @@
-// Reading what Kimi-Linear has beside the other families with latent attention.
+// Reads the keys that Kimi-Linear has in addition to other families with latent attention.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace pagoda::io {
 
-// Mixtures and their sizes. Needs the sizes of the model.
+// Reads which layers are mixtures, and their sizes. Needs the sizes of the model.
 void read_kimi_experts(ConfigFields& text, ModelConfig& config);
 
-// Sizes of Kimi Delta Attention.
+// Reads the sizes of Kimi Delta Attention.
 void read_kimi_traits(ConfigFields& text, ModelConfig& config);
 
-// Where no layer_types are given.
+// The kind of each layer, for configurations without layer_types.
 std::vector<LayerKind> read_kimi_layers(ConfigFields& text, const ModelConfig& config);
 
 }  // namespace pagoda::io

@@ -12,7 +12,7 @@ namespace pagoda::io {
 namespace {
 
 struct Defaults {
-  int32_t kv_lora_rank, q_lora_rank, nope, rope, v;  // v of 0: hidden_size / num_attention_heads
+  int32_t kv_lora_rank, q_lora_rank, nope, rope, v;  // v == 0: hidden_size / num_attention_heads
 };
 
 Defaults defaults_of(Family family) noexcept {
@@ -24,14 +24,14 @@ Defaults defaults_of(Family family) noexcept {
   }
 }
 
-constexpr int32_t kRowMultiple = 16;  // of the outputs of a product by head
+constexpr int32_t kRowMultiple = 16;  // of the outputs of a per-head product
 
 }  // namespace
 
 void read_latents(ConfigFields& text, ModelConfig& config) {
   const Defaults defaults = defaults_of(config.family);
   config.kv_lora_rank = text.integer("kv_lora_rank", 1, kMaxHiddenSize, defaults.kv_lora_rank);
-  // null means: none, absent means: the default.
+  // null means none, absent means the default.
   config.q_lora_rank =
       text.integer("q_lora_rank", 1, kMaxHiddenSize, text.has("q_lora_rank") ? 0 : defaults.q_lora_rank);
   config.nope_head_dim = text.integer("qk_nope_head_dim", 1, kMaxHeadDim, defaults.nope);

@@ -1,4 +1,4 @@
-// Reading what families with latent attention (MLA) have beside the others.
+// Reads the keys that families with latent attention (MLA) have in addition to others.
 #pragma once
 
 #include "io/config/fields.h"
@@ -6,10 +6,10 @@
 
 namespace pagoda::io {
 
-// Sizes of latents and heads. Needs the sizes of the model.
+// Reads the sizes of latents and heads. Needs the sizes of the model.
 void read_latents(ConfigFields& text, ModelConfig& config);
 
-// Scales, and how dims are paired.
+// Reads the scales, and how dimensions are paired for rotation.
 void read_latent_traits(ConfigFields& text, ModelConfig& config);
 
 }  // namespace pagoda::io

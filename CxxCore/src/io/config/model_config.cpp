@@ -60,7 +60,7 @@ std::string architecture_names() {
   return names;
 }
 
-// By architectures[0]; by model_type when there is none. Null after an error.
+// Looks up architectures[0], or model_type if there is none. Returns null after an error.
 const Architecture* find_architecture(ConfigFields& root) {
   const Json* names = root.find("architectures");
   const std::string model_type = root.string("model_type", "");
@@ -139,7 +139,7 @@ void read_gemma_traits(ConfigFields& text, ModelConfig& config) {
 void read_family_traits(ConfigFields& text, ModelConfig& config) {
   const bool is_hybrid = io::is_hybrid(config.family);
   const bool has_bias = text.boolean("attention_bias", false);
-  const bool is_free = config.family != Family::mistral && config.family != Family::phi3;  // these have none
+  const bool is_free = config.family != Family::mistral && config.family != Family::phi3;  // they have no bias
   if (has_bias && has_latents(config.family))
     text.fail("attention_bias", "true is not supported for " + config.architecture, StatusCode::unsupported);
   config.attention_bias = config.family == Family::qwen2 || (is_free && has_bias);
@@ -192,8 +192,8 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
   }
 }
 
-// Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 slide from max_window_layers on,
-// Qwen3-MoE everywhere.
+// Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 use sliding windows from
+// max_window_layers on, Qwen3-MoE everywhere.
 void read_layers(ConfigFields& text, ModelConfig& config) {
   const bool is_gemma = config.family == Family::gemma3, always_slides = slides_everywhere(config.family);
   const bool is_qwen =
@@ -202,7 +202,7 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
   const int32_t first_sliding = text.integer("max_window_layers", 0, INT32_MAX, 28);
   const int32_t pattern = is_gemma ? text.integer("sliding_window_pattern", 1, INT32_MAX, 6) : 1;
   if (is_qwen ? text.boolean("use_sliding_window", false) : always_slides || is_gemma) {
-    const bool is_absent = !text.has("sliding_window");  // null means: none, absent means: the default
+    const bool is_absent = !text.has("sliding_window");  // null means none, absent means the default
     config.sliding_window =
         text.integer("sliding_window", 1, INT32_MAX, is_absent && config.family != Family::phi3 ? 4096 : 0);
   }
@@ -238,12 +238,12 @@ void read_dtype(ConfigFields& fields, ModelConfig& config) {
   if (!config.states_dtype) fields.fail(key, io::quoted(name) + " is not supported", StatusCode::unsupported);
 }
 
-// Ids the vocabulary does not have are refused here: sampling would never stop.
+// Ids outside the vocabulary are refused here: sampling would never stop.
 void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
   ConfigFields& fields = text.find("eos_token_id") != nullptr ? text : root;
   config.eos_token_ids = fields.ids("eos_token_id", config.vocab_size - 1);
   if (root.has("eos_token_id")) return;
-  int32_t eos = -1;  // what the family's configuration class has
+  int32_t eos = -1;  // the default of the family's configuration class
   if (config.family == Family::llama || config.family == Family::mistral || config.family == Family::deepseek_v2 ||
       config.family == Family::minicpm3)
     eos = 2;
@@ -290,8 +290,7 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   config.rope = read_rope_config(text, config, LayerKind::full_attention);
   config.sliding_rope = read_rope_config(text, config, LayerKind::sliding_attention);
   config.context_length = scaled_context(config.rope, config.context_length);
-  const bool ties =
-      architecture->family == Family::gemma3 || architecture->family == Family::minicpm3;  // unless it says
+  const bool ties = architecture->family == Family::gemma3 || architecture->family == Family::minicpm3;  // by default
   config.tie_word_embeddings = root.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));
   read_dtype(text, config);
   read_dtype(root, config);

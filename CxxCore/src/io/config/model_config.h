@@ -48,7 +48,7 @@ constexpr bool has_experts(Family family) noexcept {
 constexpr bool has_latents(Family family) noexcept {
   return has_deepseek_experts(family) || family == Family::minicpm3;
 }
-// A sliding window, where there is one, is that of every layer.
+// If there is a sliding window, it is the same in every layer.
 constexpr bool slides_everywhere(Family family) noexcept {
   return family == Family::qwen3_moe || family == Family::mistral || family == Family::phi3;
 }
@@ -57,19 +57,19 @@ enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_atten
 struct RopeConfig {
   double theta = 10000.0;
   int32_t rotary_dim = 0;  // dims of each head that rotate; even
-  bool is_off = false;     // they do not: speeds of 0
+  bool is_off = false;     // no rotation: all frequencies are 0
   enum class Scaling : uint8_t { none, llama3, linear, yarn, dynamic, longrope } scaling = Scaling::none;
   double factor = 1.0;
   double low_freq_factor = 1.0;                     // llama3
   double high_freq_factor = 4.0;                    // llama3
-  int32_t original_context = 0;                     // all but linear: the context that the model was trained with
-  double attention_factor = 1.0;                    // yarn, longrope: of the rotated part of queries and keys
+  int32_t original_context = 0;                     // all except linear: the context that the model was trained with
+  double attention_factor = 1.0;                    // yarn, longrope: scales the rotated part of queries and keys
   double beta_fast = 32.0, beta_slow = 1.0;         // yarn
   bool truncate = true;                             // yarn
-  double mscale_all_dim = 0.0;                      // of latent attention, whose scores it scales; 0 = not
+  double mscale_all_dim = 0.0;                      // scales the scores of latent attention; 0 = off
   std::vector<double> short_factors, long_factors;  // longrope, [rotary_dim / 2]
 
-  // Speeds are not the same at every position: those past original_context have others.
+  // Whether frequencies differ for positions past original_context.
   bool depends_on_position() const noexcept { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
   bool operator==(const RopeConfig&) const = default;
 };
@@ -80,20 +80,20 @@ struct ModelConfig {
   Family family = Family::qwen3_5;
   std::string architecture;   // config.json "architectures"[0]
   std::string tensor_prefix;  // before "embed_tokens.weight": "model." or "model.language_model."
-  DType dtype = DType::f32;   // of the checkpoint as config.json states it; f32 when it states none
+  DType dtype = DType::f32;   // of the checkpoint according to config.json; f32 if it states none
   bool states_dtype = false;
   int32_t hidden_size = 0;
-  int32_t intermediate_size = 0;  // of a dense MLP; 0 where every MLP is a mixture
+  int32_t intermediate_size = 0;  // of a dense MLP; 0 if every MLP is a mixture
   int32_t num_layers = 0;
   int32_t num_heads = 0;
   int32_t num_kv_heads = 0;
-  int32_t head_dim = 0;  // with latents: dims that rotate
+  int32_t head_dim = 0;  // with latents: only the dims that rotate
   int32_t vocab_size = 0;
   int32_t context_length = 0;
-  int32_t sliding_window = 0;  // of sliding_attention layers: a token sees itself and window - 1 before it
+  int32_t sliding_window = 0;  // of sliding_attention layers: a token attends to itself and window - 1 before it
   float rms_norm_eps = 1e-6f;
   bool tie_word_embeddings = false;
-  bool attention_bias = false;  // q, k, v projections have a bias (Qwen2; Llama when it says so)
+  bool attention_bias = false;  // q, k, v projections have a bias (Qwen2; optional in Llama)
   bool attention_output_bias = false;
   bool mlp_bias = false;
   bool qk_norm = false;             // Qwen3 and later
@@ -101,16 +101,16 @@ struct ModelConfig {
   bool attention_gate = false;      // hybrid families: q_proj holds [q | gate] per head
   std::vector<LayerKind> layers;
   RopeConfig rope;
-  RopeConfig sliding_rope;       // of sliding_attention layers; that of the others in every family but Gemma 3
-  float attention_scale = 0.0f;  // of scores
+  RopeConfig sliding_rope;       // of sliding_attention layers; the same as the others except in Gemma 3
+  float attention_scale = 0.0f;  // factor on the scores
   float embedding_scale = 1.0f;
   bool gelu = false;            // the MLP's activation is GELU by tanh instead of SiLU
-  bool has_four_norms = false;  // what attention and the MLP add is normalised too
+  bool has_four_norms = false;  // the outputs of attention and the MLP are normalised too
   bool is_fused = false;        // q, k and v in one tensor, gate and up in another
-  float residual_scale = 1.0f;  // of what attention and the MLP add
-  float logits_scale = 1.0f;    // of the hidden states that the head reads
+  float residual_scale = 1.0f;  // factor on the outputs of attention and the MLP
+  float logits_scale = 1.0f;    // factor on the hidden states that the head reads
   int32_t kv_lora_rank = 0;     // latent attention: dims of a latent; 0 = keys and values are cached
-  int32_t q_lora_rank = 0;      // of the queries' own latent; 0 = there is none
+  int32_t q_lora_rank = 0;      // dims of the queries' own latent; 0 = none
   int32_t nope_head_dim = 0;    // dims of a query that do not rotate
   int32_t v_head_dim = 0;
   bool rope_interleaved = false;   // dims 2 i and 2 i + 1 rotate together in the checkpoint
@@ -120,23 +120,23 @@ struct ModelConfig {
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
   bool channel_decay = false;    // linear attention is Kimi Delta Attention
-  int32_t num_experts = 0;       // of an MLP that is a mixture; 0 = there is none
-  std::vector<bool> is_mixture;  // by layer; empty where there are no experts
+  int32_t num_experts = 0;       // of an MLP that is a mixture; 0 = none
+  std::vector<bool> is_mixture;  // by layer; empty if there are no experts
   int32_t num_experts_per_token = 0;
   int32_t expert_size = 0;         // inner size of an expert
-  int32_t shared_expert_size = 0;  // of the expert that every token goes through; 0 = there is none
-  bool shared_expert_gate = true;  // what the shared expert adds is gated
-  bool norm_topk_prob = true;      // the chosen experts' probabilities are made to sum to 1
-  bool sigmoid_router = false;     // scores are sigmoids, chosen by with a bias, instead of a softmax
+  int32_t shared_expert_size = 0;  // inner size of the expert that every token goes through; 0 = none
+  bool shared_expert_gate = true;  // the shared expert's output is gated
+  bool norm_topk_prob = true;      // the chosen experts' probabilities are normalised to sum to 1
+  bool sigmoid_router = false;     // scores are sigmoids, plus a bias for the choice, instead of a softmax
   int32_t num_expert_groups = 1, groups_per_token = 1;  // experts of a token come from its best groups
-  float expert_scale = 1.0f;                            // of the chosen experts' weights
+  float expert_scale = 1.0f;                            // factor on the chosen experts' weights
   bool has_mtp_head = false;   // the checkpoint has one (model::find_mtp_head): caches include its rows
-  bool runs_mtp_head = false;  // and it is loaded
+  bool runs_mtp_head = false;  // the head is loaded too
   std::string mtp_prefix;      // before its "fc.weight"
-  // Ids that the head may draft, from 0 on. Vocabularies of byte pairs are in the order of their merges, the most
-  // frequent first: the other rows of lm_head would be read for drafts that are hardly ever made.
+  // Ids that the head may draft, starting from 0. BPE vocabularies are ordered by merges, the most frequent first: the
+  // other rows of lm_head would be read for drafts that hardly ever occur.
   int32_t draft_vocab_size = 32768;
-  std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
+  std::vector<int32_t> eos_token_ids;  // from config.json; the engine adds those of generation_config.json
 
   // Layers [first_layer, end_layer) are loaded: a part of a model that several machines run together. end_layer 0: all.
   int32_t first_layer = 0, end_layer = 0;
@@ -144,7 +144,7 @@ struct ModelConfig {
   bool runs_layer(int32_t layer_index) const noexcept {
     return !is_part() || (layer_index >= first_layer && layer_index < end_layer);
   }
-  bool has_ends() const noexcept { return first_layer == 0; }  // embedding, last norm and head are the first part's
+  bool has_ends() const noexcept { return first_layer == 0; }  // has embedding, last norm and head
 
   bool has_latents() const noexcept { return kv_lora_rank > 0; }
   int32_t latent_dim() const noexcept { return kv_lora_rank + head_dim; }  // of a cache row
@@ -157,8 +157,8 @@ struct ModelConfig {
 // ignored.
 Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name);
 
-// The prefix of "embed_tokens.weight" in checkpoints of the architecture that a configuration names; "model." when
-// it names none that is known.
+// The prefix of "embed_tokens.weight" in checkpoints of the configuration's architecture; "model." if the architecture
+// is unknown.
 std::string tensor_prefix(const Json& config);
 
 // eos_token_id of generation_config.json: an integer or a list.

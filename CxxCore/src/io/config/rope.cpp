@@ -1,4 +1,4 @@
-// Old style: rope_theta and rope_scaling beside the sizes. New style: all in rope_parameters, perhaps by kind of layer.
+// Old style: rope_theta and rope_scaling next to the sizes. New style: all in rope_parameters, possibly by layer type.
 #include "io/config/rope.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr double kMinTheta = 1.0, kMaxTheta = 1e15;
 constexpr double kMaxFactor = 1e6;
 constexpr std::string_view kLayerKinds[] = {"full_attention", "sliding_attention", "linear_attention"};
 
-// Values in the dictionary override values beside it.
+// Values in the dictionary override values next to it.
 double number_of(ConfigFields& dictionary, ConfigFields& section, std::string_view key, double min, double max,
                  double fallback) {
   if (dictionary.find(key) == nullptr) return section.number(key, min, max, fallback);
@@ -57,7 +57,7 @@ std::vector<double> read_factors(ConfigFields& dictionary, const char* key, int3
 void read_yarn(ConfigFields& dictionary, RopeConfig& rope) {
   rope.beta_fast = dictionary.number("beta_fast", 0.0, kMaxFactor, 32.0);
   rope.beta_slow = dictionary.number("beta_slow", 0.0, kMaxFactor, 1.0);
-  if (rope.beta_fast == 0.0) rope.beta_fast = 32.0;  // as absent
+  if (rope.beta_fast == 0.0) rope.beta_fast = 32.0;  // 0 counts as absent
   if (rope.beta_slow == 0.0) rope.beta_slow = 1.0;
   rope.truncate = dictionary.boolean("truncate", true);
   const double mscale = dictionary.number("mscale", 0.0, kMaxFactor, 0.0);
@@ -95,7 +95,7 @@ std::optional<RopeConfig::Scaling> find_scaling(std::string_view name) {
 void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config, RopeConfig& rope) {
   std::string type = dictionary.string("rope_type", dictionary.string("type", "default"));
   if (type == "default") return;
-  if (config.family == Family::phi3 && (type == "su" || type == "yarn")) type = "longrope";  // what Phi-3 means by them
+  if (config.family == Family::phi3 && (type == "su" || type == "yarn")) type = "longrope";  // older names
   const auto scaling = find_scaling(type);
   const bool may_be_long = config.family == Family::phi3 || config.family == Family::minicpm3;
   if (!scaling || (*scaling == RopeConfig::Scaling::longrope ? !may_be_long : config.family == Family::phi3)) {
@@ -105,7 +105,7 @@ void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelCo
   }
   rope.scaling = *scaling;
   if (config.has_latents()) rope.mscale_all_dim = dictionary.number("mscale_all_dim", 0.0, kMaxFactor, 0.0);
-  // Beside the dictionary it counts first, where a family has it there.
+  // A value next to the dictionary takes precedence in families that have it there.
   rope.original_context =
       dictionary.integer("original_max_position_embeddings", 1, kMaxContextLength, config.context_length);
   if (*scaling == RopeConfig::Scaling::dynamic) rope.original_context = config.context_length;
@@ -122,7 +122,7 @@ void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelCo
   dictionary.check(rope.high_freq_factor > rope.low_freq_factor, "high_freq_factor", "is not above low_freq_factor");
 }
 
-// Scores are scaled as a whole where everything rotates; else the norms of queries and keys carry the factor.
+// If everything rotates, the scores are scaled; otherwise the norms of queries and keys include the factor.
 void check_attention_factor(ConfigFields& dictionary, const ModelConfig& config, const RopeConfig& rope) {
   if (rope.attention_factor == 1.0 || rope.rotary_dim == config.head_dim || config.qk_norm) return;
   dictionary.fail("attention_factor",
@@ -230,7 +230,7 @@ Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
     rope.factor = words.size() > 1 ? std::strtod(words[1].c_str(), &end) : 0.0;
     if (words.size() < 2 || words.size() > 3 || *end != '\0' || !(rope.factor >= 1.0 && rope.factor <= kMaxFactor))
       return refuse("does not have a factor of at least 1, as in yarn:4");
-    // The file's trained context length applies where nothing else is given.
+    // The trained context length in the file is the default.
     rope.original_context = config.rope.original_context > 0 ? config.rope.original_context : config.context_length;
     if (words.size() == 3) {
       const long context = std::strtol(words[2].c_str(), &end, 10);

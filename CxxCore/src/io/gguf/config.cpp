@@ -52,7 +52,7 @@ GgufShape shape_of(Keys& keys) {
   shape.architecture = keys.architecture().name;
   shape.num_heads = keys.positive("attention.head_count");
   if (shape.architecture == "deepseek2" || shape.architecture == "minicpm3" ||
-      shape.architecture == "kimi-linear") {  // the cache's one row, which all heads share
+      shape.architecture == "kimi-linear") {  // all heads share one row of the cache
     shape.head_dim = keys.positive("rope.dimension_count");
     shape.num_kv_heads = shape.num_heads;
     return shape;
@@ -76,7 +76,7 @@ GgufShape shape_of(Keys& keys) {
   return shape;
 }
 
-// Every token that ends an answer: those the file names, and those with a name that means it.
+// Every token that ends an answer: those that the file lists, and those with a well-known name.
 Json eos_ids(const Gguf& gguf) {
   std::vector<int64_t> ids;
   const auto add = [&](int64_t id) {
@@ -93,8 +93,8 @@ Json eos_ids(const Gguf& gguf) {
   return Json::make_array(std::move(list));
 }
 
-// Llama 3 files keep a factor for each frequency instead of the rule that made them. The rule of every published one is
-// tried; another is refused.
+// Llama 3 files contain a factor for each frequency instead of the rule that produced them. The rules of all published
+// files are tried; others are refused.
 Status add_frequency_factors(Keys& keys, const GgufShape& shape, double theta, Members& rope) {
   const auto& tensors = keys.gguf().tensors();
   const auto found = tensors.find("rope_freqs.weight");
@@ -133,7 +133,7 @@ void add_scaling(Keys& keys, std::string_view scaling, Members& rope) {
     rope.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length"));
   if (scaling != "yarn") return;
   double log_multiplier = number("yarn_log_multiplier").value_or(0.1);
-  if (keys.architecture().name == "deepseek2") {  // 0.1 mscale_all_dim; mscale is taken to be the same
+  if (keys.architecture().name == "deepseek2") {  // the key is 0.1 mscale_all_dim; mscale is assumed to be equal
     rope.add("mscale", std::exchange(log_multiplier, 0.1) * 10.0);
     rope.add("mscale_all_dim", number("yarn_log_multiplier").value_or(0.1) * 10.0);
   }
@@ -141,13 +141,13 @@ void add_scaling(Keys& keys, std::string_view scaling, Members& rope) {
     keys.fail(keys.prefix() + "rope.scaling", "has YaRN factors that are not read");
   if (const auto fast = number("yarn_beta_fast")) rope.add("beta_fast", *fast);
   if (const auto slow = number("yarn_beta_slow")) rope.add("beta_slow", *slow);
-  // Beside what follows from the factor.
+  // This multiplies the attention factor that follows from `factor`.
   const auto attention =
       keys.gguf().has(keys.prefix() + "rope.scaling.attn_factor") ? number("attn_factor") : number("yarn_attn_factor");
   if (attention) rope.add("attention_factor", *attention * (factor > 1.0 ? 0.1 * std::log(factor) + 1.0 : 1.0));
 }
 
-// Phi-3: a factor for each speed, within the trained context and past it.
+// Phi-3: two factors for each frequency, one within the trained context and one past it.
 Status add_longrope(Keys& keys, Members& rope) {
   rope.add("rope_type", std::string_view("longrope"));
   if (const auto factor = keys.gguf().number(keys.prefix() + "rope.scaling.attn_factor"))
@@ -167,7 +167,7 @@ Status add_longrope(Keys& keys, Members& rope) {
   return ok_status();
 }
 
-// Gemma 3: sliding layers turn at speeds of their own, which no scaling changes.
+// Gemma 3: sliding layers have their own frequencies, which are not scaled.
 Json by_kind(Keys& keys, Json full) {
   Members sliding, both;
   sliding.add("rope_theta", keys.gguf().number(keys.prefix() + "rope.freq_base_swa").value_or(10000.0));
@@ -195,7 +195,7 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   return ok_status();
 }
 
-// Float files are kept as they are; the numbers of quantised ones in half precision, unless --quantize packs them.
+// Float files keep their type; values of quantised files are in half precision, unless --quantize packs them.
 std::string_view dtype_of(const GgufTensor& embedding) noexcept {
   return embedding.type->name == "F32" ? "float32" : embedding.type->name == "BF16" ? "bfloat16" : "float16";
 }

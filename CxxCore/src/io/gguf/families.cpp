@@ -21,7 +21,7 @@ void add_latents(Keys& keys, const GgufShape& shape, const char* key_length, Mem
   config.add("intermediate_size", keys.positive("feed_forward_length"));
 }
 
-// Heads of the delta rule: as many as have a decay, where a layer says it (llama.cpp has as many as the attention).
+// Heads of the delta rule: as many as there are decays, if a layer has them (llama.cpp: as many as in the attention).
 int64_t num_delta_heads(Keys& keys, const GgufShape& shape) {
   for (const auto& [name, tensor] : keys.gguf().tensors())
     if (name.starts_with("blk.") && name.ends_with(".ssm_a"))
@@ -40,7 +40,7 @@ void add_windows(Keys& keys, const GgufShape& shape, Members& config) {
     config.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length", 4096));
     return;
   }
-  constexpr int64_t kLargest = 62;  // layers of the one whose scale is not that of its heads
+  constexpr int64_t kLargest = 62;  // layers of Gemma 3 27B, whose scale does not follow from head_dim
   const int64_t hidden = keys.positive("embedding_length");
   config.add("query_pre_attn_scalar",
              keys.positive("block_count") == kLargest ? hidden / shape.num_heads : shape.head_dim);
@@ -59,8 +59,8 @@ void add_experts(Keys& keys, Members& config) {
   config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
 }
 
-// The file does not say how large a value is: what the projection of latents has beside keys. Scales are those of the
-// family, which llama.cpp does not read either.
+// The file does not state the size of a value: it is the remainder of the latent projection after the keys. Scales are
+// constants of the family, which llama.cpp does not read either.
 void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config) {
   add_latents(keys, shape, "attention.key_length", config);
   const auto both = keys.gguf().tensors().find("blk.0.attn_kv_b.weight");
@@ -70,7 +70,7 @@ void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config) {
   config.add("v_head_dim", value);
 }
 
-// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash has too.
+// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash uses too.
 void add_deepseek(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
   add_latents(keys, shape, "attention.key_length_mla", config);
   config.add("v_head_dim", keys.positive("attention.value_length_mla"));
@@ -118,8 +118,8 @@ void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& conf
   config.add("model_max_length", keys.positive("context_length"));
 }
 
-// By the layers' own tensors: the converter was seen to write an interval of 4 whatever the model has. In a file of
-// several parts, which has some layers elsewhere, by the interval.
+// Derived from the tensors of each layer, because the converter was seen to write an interval of 4 for every model. In
+// a file of several parts, where some layers are in other files, derived from the interval.
 void add_layer_types(Keys& keys, Members& config) {
   const int64_t num_layers = keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0);
   const auto has = [&](int64_t layer, const char* name) {
@@ -132,7 +132,7 @@ void add_layer_types(Keys& keys, Members& config) {
   else config.add("full_attention_interval", keys.positive("full_attention_interval", 4));
 }
 
-// By what the file says, or where it says nothing by whether routers have a bias.
+// From the file's metadata; without it, whether routers have a bias.
 bool has_sigmoid_router(Keys& keys) {
   constexpr int64_t kSoftmax = 1, kSigmoid = 2;
   const int64_t function = keys.find("expert_gating_func").value_or(0);

@@ -1,4 +1,4 @@
-// Family-specific metadata beside sizes and rope, as members of config.json.
+// Family-specific metadata besides sizes and rope, as members of config.json.
 #pragma once
 
 #include "io/gguf/config.h"
@@ -7,13 +7,13 @@
 namespace pagoda::io {
 
 void add_windows(Keys& keys, const GgufShape& shape, Members& config);  // Phi-3 and Gemma 3
-void add_experts(Keys& keys, Members& config);                          // of Qwen
+void add_experts(Keys& keys, Members& config);                          // Qwen
 void add_layer_types(Keys& keys, Members& config);                      // Gated DeltaNet or attention
 void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config);
 void add_deepseek(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config);
 void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config);
 
-// Of DeepSeek and Kimi-Linear.
+// For DeepSeek and Kimi-Linear.
 bool has_sigmoid_router(Keys& keys);
 
 }  // namespace pagoda::io

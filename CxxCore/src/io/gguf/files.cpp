@@ -15,9 +15,9 @@ namespace pagoda::io {
 namespace {
 
 constexpr std::string_view kEnding = ".gguf";
-constexpr std::string_view kHeadStart = "mtp-";  // of the name of a file that has an MTP head and no other layer
+constexpr std::string_view kHeadStart = "mtp-";  // prefix of a file with only an MTP head
 
-// A text made from metadata.
+// A text generated from metadata.
 class TextFile final : public File {
  public:
   TextFile(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {}
@@ -71,7 +71,7 @@ class GgufFiles final : public ModelFiles {
 
 struct PartName {
   std::string stem;
-  int index = 0, count = 0;  // 0: the file is whole
+  int index = 0, count = 0;  // 0: not split
 };
 
 // "name-00001-of-00003.gguf"
@@ -96,7 +96,7 @@ std::string part_name(const PartName& part, int index) {
   return part.stem + digits(index) + "-of-" + digits(part.count) + std::string(kEnding);
 }
 
-// The file with the head of model `name`: named after it, or the only one of its kind there; empty: none.
+// The file with the head of model `name`: named after it, or the only one in the folder; empty: none.
 std::string find_head_name(const ModelFiles& files, const std::string& name) {
   std::vector<std::string> heads;
   for (const std::string& each : files.names()) {
@@ -111,7 +111,7 @@ bool has_nextn(const Gguf& part) {
                              [](const auto& each) { return each.first.find(".nextn.") != std::string::npos; });
 }
 
-// A head of another model is left alone, as is one beside a model that has its own.
+// A head of another model is ignored, and so is one next to a model that has its own.
 Status add_head_file(const ModelFiles& files, const std::string& name, std::vector<Gguf>& parts) {
   if (std::ranges::any_of(parts, has_nextn)) return ok_status();
   const std::string head_name = find_head_name(files, name);

@@ -9,15 +9,15 @@ namespace pagoda::io {
 
 class Gguf;
 
-// Whether a file has an MTP head and no other layer (llama.cpp's mtp-NAME.gguf); a part of a split model is none.
+// Whether a file has an MTP head and no other layer (llama.cpp's mtp-NAME.gguf); false for a part of a split model.
 bool is_gguf_head(const Gguf& part);
 
-// `name` is a file of `files`; when it is the first of several parts (-00001-of-0000N) the others are opened too. A
-// head in a file of its own beside it, mtp-NAME.gguf or the only mtp-*.gguf there, is the last part.
+// `name` is a file of `files`; if it is the first of several parts (-00001-of-0000N) the others are opened too. A
+// head in a separate file next to it, mtp-NAME.gguf or the only mtp-*.gguf, is the last part.
 Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> files, const std::string& name);
 
-// The GGUF file that stands for a model without config.json: the only one, or the first of several parts; a vision
-// tower (mmproj) or a head (mtp-) does not count. Empty when there is none; invalid_argument when several would do.
+// The GGUF file of a model without config.json: the only one, or the first of several parts; a vision tower (mmproj) or
+// a head (mtp-) does not count. Empty if there is none; invalid_argument if there are several.
 Result<std::string> find_gguf_name(const ModelFiles& files);
 
 }  // namespace pagoda::io

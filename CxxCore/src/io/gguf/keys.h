@@ -1,4 +1,4 @@
-// Keys: the metadata of one GGUF file below its architecture's name; Members: a JSON object in the making.
+// Keys: the metadata of one GGUF file under its architecture's name; Members: a JSON object under construction.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace pagoda::io {
 
-// Of GGUF, with its names in Hugging Face's config.json.
+// An architecture of GGUF, with its names in Hugging Face's config.json.
 struct Architecture {
   std::string_view name, hugging_face, model_type;
   bool is_hybrid, has_experts;
 };
 
-// Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
+// Keys of one file, under its architecture's name, as members of a JSON object. Keeps the first error.
 class Keys {
  public:
   Keys(const Gguf& gguf, const Architecture& architecture)
@@ -40,7 +40,7 @@ class Keys {
   int64_t positive(const std::string& key, std::optional<int64_t> fallback = std::nullopt) {
     const auto value = find(key);
     if (!value && fallback) return *fallback;
-    constexpr int64_t kMost = 1 << 24;  // of any of these sizes; products of two fit 64 bits
+    constexpr int64_t kMost = 1 << 24;  // the largest size allowed; products of two sizes fit in 64 bits
     if (value && *value > 0 && *value <= kMost) return *value;
     fail(prefix_ + key, value ? concat("is ", *value) : "is missing");
     return 1;

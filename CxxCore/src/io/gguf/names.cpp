@@ -1,4 +1,4 @@
-// The table of names, and layers' numbers carried over.
+// The table of names; layer numbers are carried over.
 #include "io/gguf/names.h"
 
 namespace pagoda::io {
@@ -69,7 +69,7 @@ constexpr Name kLayerNames[] = {
     {"ssm_in.weight", "linear_attn.in_proj_z.weight"},
 };
 
-// Names that mean something else in one architecture.
+// Names with a different meaning in one architecture.
 struct OwnName {
   std::string_view architecture, gguf, hugging_face;
 };

@@ -9,8 +9,8 @@
 
 namespace pagoda::io {
 
-// Of all parts of a model, in order; file_index counts them. Tensors that the architecture does not define keep their
-// names.
+// `parts` are all files of a model, in order; file_index numbers them. Tensors that the architecture does not define
+// keep their names.
 Result<TensorMap> gguf_tensors(std::span<const Gguf> parts);
 
 }  // namespace pagoda::io

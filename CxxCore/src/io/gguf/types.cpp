@@ -1,4 +1,4 @@
-// Blocks of GGUF files to floats. Each product is rounded before a sum takes it, as the reference does.
+// Converts blocks of GGUF files to floats. Each product is rounded before it is added, as in the reference.
 #include "io/gguf/types.h"
 
 #include <bit>
@@ -60,7 +60,7 @@ void decode_q4_1(const std::byte* from, uint64_t n, float* to) {
   });
 }
 
-// The fifth bits of 32 elements lie together in `bits`.
+// `bits` holds the fifth bits of all 32 elements.
 int five(const std::byte* nibbles, uint32_t bits, int i) noexcept {
   const int four = i < 16 ? low(nibbles + i) : high(nibbles + i - 16);
   return four | static_cast<int>(bits >> i & 1) << 4;
@@ -86,7 +86,7 @@ void decode_q8_0(const std::byte* from, uint64_t n, float* to) {
   });
 }
 
-// 16 groups of 16: a nibble of scale and one of minimum each. Two bits of four elements, 32 apart, share a byte.
+// 16 groups of 16, each with 4 bits of scale and 4 of minimum. Four elements of two bits, 32 apart, share a byte.
 void decode_q2_k(const std::byte* from, uint64_t n, float* to) {
   each_block<84, kSuper>(from, n, to, [](const std::byte* b, float* out) {
     const std::byte* values = b + 16;
@@ -99,7 +99,7 @@ void decode_q2_k(const std::byte* from, uint64_t n, float* to) {
   });
 }
 
-// The third bits lie in `b` by themselves; 6-bit scales: their low nibbles in 8 bytes, their high pairs in 4.
+// The third bits are separate in `b`; 6-bit scales: their low nibbles in 8 bytes, their high pairs in 4.
 void decode_q3_k(const std::byte* from, uint64_t n, float* to) {
   each_block<110, kSuper>(from, n, to, [](const std::byte* b, float* out) {
     const std::byte *values = b + 32, *scales = b + 96;
@@ -117,7 +117,7 @@ void decode_q3_k(const std::byte* from, uint64_t n, float* to) {
 struct ScaleAndMinimum {
   int scale, minimum;
 };
-// 8 groups of 32: 6-bit scales and minima in 12 bytes, the last four of each in what the others leave free.
+// 8 groups of 32: 6-bit scales and minima in 12 bytes, the last four of each in the bits that the others leave free.
 ScaleAndMinimum scale_and_minimum(const std::byte* packed, int g) noexcept {
   if (g < 4) return {byte(packed + g) & 63, byte(packed + g + 4) & 63};
   return {low(packed + g + 4) | byte(packed + g - 4) >> 6 << 4, high(packed + g + 4) | byte(packed + g) >> 6 << 4};
@@ -148,7 +148,8 @@ void decode_q5_k(const std::byte* from, uint64_t n, float* to) {
     }
   });
 }
-// Nibbles: 64 elements in the low ones, the next 64 in the high ones; then two bits of four elements, 32 apart, a byte.
+// Nibbles: 64 elements in the low ones, the next 64 in the high ones; the upper two bits of four elements, 32 apart,
+// share a byte.
 void decode_q6_k(const std::byte* from, uint64_t n, float* to) {
   each_block<210, kSuper>(from, n, to, [](const std::byte* b, float* out) {
     const float d = half(b + 208);
@@ -186,7 +187,7 @@ void decode_iq4_xs(const std::byte* from, uint64_t n, float* to) {
   });
 }
 
-// Twice the numbers of a 4-bit float with 2 bits of exponent; the scale is half of 2^(e - 127) to make up for it.
+// Twice the numbers of a 4-bit float with 2 bits of exponent; the scale is half of 2^(e - 127) to compensate.
 constexpr int8_t kFloat4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 void decode_mxfp4(const std::byte* from, uint64_t n, float* to) {

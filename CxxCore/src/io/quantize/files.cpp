@@ -129,7 +129,7 @@ class Quantizer {
   const QuantizePlan& plan_;
   ThreadPool& pool_;
   const std::function<bool(double)>& go_on_;
-  uint64_t done_bytes_ = 0;              // of plan_.input_bytes
+  uint64_t done_bytes_ = 0;              // how many of plan_.input_bytes are done
   std::vector<std::byte> bytes_;         // rows as stored in the file
   std::vector<std::vector<float>> row_;  // per thread
   std::vector<uint32_t> words_;          // for the rows in bytes_

@@ -1,4 +1,4 @@
-// Quantises the matrices of the text model; norms, convolutions, small gates and vision towers stay as they are.
+// Quantises the matrices of the text model; norms, convolutions, small gates and vision towers are not changed.
 #include "io/quantize/plan.h"
 
 #include <array>

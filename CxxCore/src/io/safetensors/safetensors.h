@@ -21,7 +21,7 @@ struct TensorEntry {
   uint64_t offset_bytes = 0;  // from the start of the file
   uint64_t size_bytes = 0;
   int file_index = 0;
-  std::shared_ptr<const TensorDecoder> decoder = nullptr;  // null: elements are stored as they are
+  std::shared_ptr<const TensorDecoder> decoder = nullptr;  // null: elements are stored unchanged
   int bits = 0;                                            // per weight, if quantised; else 0
 };
 

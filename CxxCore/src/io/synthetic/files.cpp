@@ -44,7 +44,7 @@ Distribution distribution_of(const WeightSpec& spec, const ModelConfig& config) 
   }
 }
 
-// As a checkpoint of Hugging Face has them.
+// The tensors that a Hugging Face checkpoint of this configuration has.
 std::vector<SyntheticTensor> list_tensors(const ModelConfig& config) {
   std::vector<SyntheticTensor> tensors;
   uint64_t end = 0;
@@ -93,7 +93,7 @@ class SyntheticFile final : public File {
       offset += count;
       into = into.subspan(count);
     }
-    uint64_t at = offset - head_.size();  // unused when nothing is left
+    uint64_t at = offset - head_.size();  // unused if no bytes are left
     auto tensor = std::upper_bound(tensors_.begin(), tensors_.end(), at,
                                    [](uint64_t byte, const SyntheticTensor& t) { return byte < t.end_bytes; });
     for (; !into.empty(); ++tensor) {

@@ -12,7 +12,7 @@ using device::Tensor;
 namespace {
 
 bool is_sliding(const io::ModelConfig& config, int layer_index) noexcept {
-  return layer_index < config.num_layers &&  // an MTP head's is none
+  return layer_index < config.num_layers &&  // an MTP head's layer is not counted
          config.layers[layer_index] == io::LayerKind::sliding_attention;
 }
 
@@ -55,7 +55,7 @@ Status AttentionLayer::rotate(device::Encoder& encoder, const Step& step, const 
   return ok_status();
 }
 
-// Per head [q | gate], then all k, then all v.
+// The layout of `projected`: [q | gate] per head, then all k, then all v.
 AttentionLayer::Parts AttentionLayer::split(const Tensor& projected) const noexcept {
   const int64_t q_head = has_gate_ ? 2 * head_dim_ : head_dim_, q_width = num_heads_ * q_head;
   const int64_t kv_width = num_kv_heads_ * head_dim_;
@@ -70,7 +70,7 @@ Status AttentionLayer::write_cache(device::Encoder& encoder, const Step& step, b
   const Tensor projected = as_rows(step.projected, in_->rows());
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = in_bias_, .out = projected}));
   const Parts parts = split(projected);
-  // Before the keys: devices with a kernel for both rotations and the cache need them in this order.
+  // Queries first: devices that fuse rotations with the cache write need this order.
   if (rotates_queries) PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, q_norm_));
   PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.k, k_norm_));
   return ops::reshape_and_cache(
@@ -106,7 +106,7 @@ Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const
   return finish(encoder, step, parts);
 }
 
-// A window of its own for each sequence: from its row back to the first position.
+// A separate window per sequence: from its row back to the first position.
 Status AttentionLayer::forward_from(device::Encoder& encoder, const Step& step, int32_t first_position) const {
   PAGODA_RETURN_IF_ERROR(write_cache(encoder, step, /*rotates_queries=*/true));
   const Parts parts = split(as_rows(step.projected, in_->rows()));

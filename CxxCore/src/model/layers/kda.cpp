@@ -1,5 +1,5 @@
 // Kimi Delta Attention: project, convolve over time, run the delta rule with decays by channel, normalise, gate,
-// project back. Decays and gate come through a low rank each.
+// project back. Decays and gate are low-rank projections.
 #include "ops/kda.h"
 #include "model/layers/layers.h"
 #include "ops/ops.h"
@@ -40,7 +40,7 @@ Status KdaLayer::forward(device::Encoder& encoder, const Step& step) const {
   const Tensor decays = slice(inner, 1, 3 * width, width);
   PAGODA_RETURN_IF_ERROR(
       ops::matmul(encoder, {.x = slice(projected, 1, low_rank, dim_), .weight = decay_, .bias = {}, .out = decays}));
-  // Without gaps: the heads of all tokens are then rows a uniform stride apart, which the norm takes as such.
+  // Without gaps: the heads of all tokens are then rows with a uniform stride, as the norm requires.
   const Tensor mixed =
       device::dense(step.mixed.buffer, step.mixed.dtype, {step.mixed.shape[0], width}, step.mixed.offset_bytes);
   const Tensor heads = split_last(mixed, num_heads_, dim_);
@@ -53,7 +53,7 @@ Status KdaLayer::forward(device::Encoder& encoder, const Step& step) const {
       device::dense(mixed.buffer, mixed.dtype, {mixed.shape[0] * num_heads_, dim_}, mixed.offset_bytes);
   PAGODA_RETURN_IF_ERROR(
       ops::rms_norm(encoder, {.x = by_head, .residual = {}, .weight = norm_, .eps = norm_eps_, .out = by_head}));
-  const Tensor gate = slice(inner, 1, 0, width);  // what the convolution made is used up
+  const Tensor gate = slice(inner, 1, 0, width);  // the convolution's output is no longer needed
   PAGODA_RETURN_IF_ERROR(ops::matmul(
       encoder, {.x = slice(projected, 1, low_rank + dim_, dim_), .weight = gate_, .bias = {}, .out = gate}));
   PAGODA_RETURN_IF_ERROR(ops::sigmoid_gate(

@@ -15,9 +15,9 @@ using device::Tensor;
 
 namespace {
 
-constexpr float kLatentNormEps = 1e-6f;  // of every family, whatever its rms_norm_eps
+constexpr float kLatentNormEps = 1e-6f;  // the same in every family, regardless of rms_norm_eps
 
-// Rows without gaps: those of heads are then a uniform stride apart.
+// Rows without gaps, so that the heads have a uniform stride.
 Tensor as_dense_rows(const Tensor& scratch, int64_t width) noexcept {
   return device::dense(scratch.buffer, scratch.dtype, {scratch.shape[0], width}, scratch.offset_bytes);
 }

@@ -1,5 +1,5 @@
-// The boxes of the diagram: attention, Gated DeltaNet, Kimi Delta Attention, MLP, mixture of experts. Each reads
-// step.normed and leaves its addition in step.delta.
+// The layers: attention, Gated DeltaNet, Kimi Delta Attention, MLP, mixture of experts. Each reads step.normed and
+// leaves its addition in step.delta.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class AttentionLayer {
   AttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
   void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
   Status forward(device::Encoder& encoder, const Step& step) const;
-  // Keys and values, and the queries if they are rotated too.
+  // Writes keys and values to the cache; rotates the queries too if requested.
   Status write_cache(device::Encoder& encoder, const Step& step, bool rotates_queries = false) const;
-  // Rows are one token of each sequence, none of them at position 0; nothing before `first_position` is seen.
+  // The rows are one token per sequence, none at position 0. Positions before `first_position` are not attended to.
   Status forward_from(device::Encoder& encoder, const Step& step, int32_t first_position) const;
 
  private:
@@ -68,7 +68,7 @@ class LatentAttentionLayer {
   device::Tensor q_norm_, kv_norm_, inv_freq_;
   int64_t num_heads_, rank_, q_rank_, nope_, rope_, v_dim_;
   float scale_;         // of scores
-  float rotary_scale_;  // of a query's rotated part, for itself and for the key
+  float rotary_scale_;  // factor on a query's rotated part, which covers the key's factor too
   bool rotates_;
   const KvPool* pool_ = nullptr;
 };
@@ -127,8 +127,8 @@ class Mlp {
   bool gelu_;  // instead of SiLU
 };
 
-// A mixture of experts: every token goes through the shared expert, where there is one, and the few that the router
-// chooses for it.
+// A mixture of experts: every token goes through the shared expert, if there is one, and the few that the router
+// selects.
 class ExpertMlp {
  public:
   ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
@@ -139,7 +139,7 @@ class ExpertMlp {
   const device::Weight* router_;  // [E experts, then the gate of a shared one; H]
   const device::Weight* in_;      // [E * (gate | up), H]
   const device::Weight* out_;     // [E * H, F]
-  device::Tensor bias_;           // f32 [E] or absent: of the router's choice
+  device::Tensor bias_;           // f32 [E] or absent: added to the scores for the choice of experts
   int64_t num_experts_, num_groups_, groups_per_token_;
   bool has_shared_, has_gate_, normalise_, is_sigmoid_;
   float scale_;
@@ -147,13 +147,13 @@ class ExpertMlp {
 
 using Mixer = std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer, KdaLayer>;
 
-// Whether a matmul that comes first is all that reads step.normed.
+// Whether only a matmul at the start reads step.normed.
 inline bool reads_once(const Mixer& mixer) noexcept { return !std::holds_alternative<LatentAttentionLayer>(mixer); }
 inline bool reads_once(const std::variant<Mlp, ExpertMlp>& mlp) noexcept { return std::holds_alternative<Mlp>(mlp); }
 
 struct Layer {
   device::Tensor input_norm, post_norm;  // f32 [H]
-  device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: of what the two below add
+  device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: norms of the outputs of mixer and MLP
   Mixer mixer;
   std::variant<Mlp, ExpertMlp> mlp;
 };

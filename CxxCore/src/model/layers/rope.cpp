@@ -1,4 +1,4 @@
-// Rotation speeds: theta^(-2i / rotary_dim), then the scaling. In double, rounded once at the end.
+// Rotation frequencies: theta^(-2i / rotary_dim), then the scaling. In double, rounded once at the end.
 #include "model/layers/rope.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace pagoda::model {
 namespace {
 
-// Short waves stay, long waves are stretched by `factor`, and those between are blended.
+// Short waves are kept, long waves are stretched by `factor`, and those in between are blended.
 double scale_llama3(double inv_freq, const io::RopeConfig& rope) {
   const double turns = rope.original_context * inv_freq / (2 * std::numbers::pi);  // within the original context
   if (turns < rope.low_freq_factor) return inv_freq / rope.factor;
@@ -17,10 +17,10 @@ double scale_llama3(double inv_freq, const io::RopeConfig& rope) {
   return (1 - smooth) * inv_freq / rope.factor + smooth * inv_freq;
 }
 
-// Speeds that turn often within the trained context stay, slow ones are stretched by `factor`, and those between are
-// blended by their index.
+// Frequencies with many turns within the trained context are kept, slow ones are stretched by `factor`, and those in
+// between are blended by their index.
 double scale_yarn(double inv_freq, int32_t index, const io::RopeConfig& rope) {
-  const auto index_of = [&](double turns) {  // the speed that turns so often within the trained context
+  const auto index_of = [&](double turns) {  // the frequency with that many turns within the trained context
     return rope.rotary_dim * std::log(rope.original_context / (turns * 2 * std::numbers::pi)) /
            (2 * std::log(rope.theta));
   };

@@ -1,6 +1,6 @@
-// WeightCacheFile: the matrices of a model as a device keeps them, in a file that the next load maps.
-// Order in the file: head (what it is, and where each matrix lies), the matrices, each from a page on, and from a page
-// on the checksums of their chunks.
+// WeightCacheFile: the matrices of a model in the device's format, in a file that the next load maps.
+// Order in the file: head (identity, and the location of each matrix), the matrices, each on a page boundary, and on a
+// page boundary the checksums of their chunks.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace pagoda::model {
 
 class WeightCacheFile {
  public:
-  // Decides name and content of the file, without touching it. unsupported when `device` cannot adopt weights.
+  // Determines the name and content of the file, without accessing it. unsupported if `device` cannot adopt weights.
   static Result<WeightCacheFile> plan(const std::string& folder, const std::vector<WeightGroup>& groups,
                                       const io::Checkpoint& checkpoint, const device::Device& device,
                                       WeightFormat format);
 
   const std::string& path() const noexcept { return path_; }
 
-  // The matrices among the groups, in their order. not_found, or bad_file when it is not what write() writes.
+  // The matrices among the groups, in order. Fails with not_found, or with bad_file if write() did not write this file.
   Result<std::vector<std::unique_ptr<device::Weight>>> read(device::Device& device) const;
-  // Makes room in the folder, if it must, by removing what was not used for longest. resource_exhausted when the file
-  // alone has more than `max_bytes`.
+  // Removes the least recently used files of the folder if necessary. Fails with resource_exhausted if the file alone
+  // exceeds `max_bytes`.
   Status write(const std::vector<const device::Weight*>& matrices, int64_t max_bytes) const;
 
  private:

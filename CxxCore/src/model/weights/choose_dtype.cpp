@@ -1,4 +1,4 @@
-// Chooses the form weights are kept in, and the element type of the KV cache.
+// Chooses the format of the weights, and the element type of the KV cache.
 #include <string>
 
 #include "model/model.h"
@@ -8,7 +8,7 @@ namespace {
 
 bool is_float(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
-// Whether weights come quantised, to 8 bits or fewer.
+// Whether the weights are quantised to 8 bits or fewer.
 bool is_packed(const io::Checkpoint& checkpoint) {
   for (const auto& [name, tensor] : checkpoint.tensors())
     if (tensor.bits != 0 && tensor.bits <= 8) return true;
@@ -25,14 +25,14 @@ Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& con
     return make_error(StatusCode::invalid_argument,
                       "dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16");
   if (config.states_dtype && is_float(config.dtype)) return config.dtype;
-  // A configuration that states none: as the largest tensor is stored.
+  // If the configuration states none: the type of the largest tensor.
   const io::TensorEntry* embedding = checkpoint.find(config.tensor_prefix + "embed_tokens.weight");
   return embedding != nullptr && is_float(embedding->dtype) ? embedding->dtype : DType::f32;
 }
 
 Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const io::Checkpoint& checkpoint) {
-  // Not 4 bit for files of 4 bit: rounded twice, SmolLM2-135M gave none of ten answers of its file; 8 bit gives as many
-  // as floats do.
+  // Not 4 bits for 4-bit files: rounded twice, SmolLM2-135M reproduced none of ten answers of its file; with 8 bits it
+  // reproduces as many as with floats.
   if (choice == "auto") return is_packed(checkpoint) ? WeightFormat::q8 : weight_format(dtype);
   if (choice == "none") return weight_format(dtype);
   if (choice == "bf16") return WeightFormat::bf16;

@@ -1,4 +1,4 @@
-// Weight groups: the tensors of a checkpoint as the model wants them, checked, with same-role tensors stacked by rows.
+// Weight groups: the tensors of a checkpoint as the model needs them, checked, with same-role tensors stacked by rows.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ using io::Role;
 struct WeightGroup {
   struct Part {
     std::string name;
-    int64_t rows;                      // wanted, with those of zeros
+    int64_t rows;                      // including padding with zeros
     const io::TensorEntry* tensor;     // of the checkpoint
     std::vector<int32_t> row_order{};  // as in WeightSpec
-    int64_t first_row = 0;             // of the tensor, where the part is one expert of several
+    int64_t first_row = 0;             // first row in the tensor, if the part is one expert of several
     int64_t head_rows = 0;             // as in WeightSpec
   };
   int layer_index;
@@ -32,17 +32,18 @@ struct WeightGroup {
   bool is_matrix;
   int64_t rows, cols;  // a vector of n is [n, 1], a convolution [channels, kernel]
   std::vector<Part> parts;
-  int64_t num_parameters = 0;  // of the parts, without zeros that pad them
+  int64_t num_parameters = 0;  // of the parts, without padding
 };
 
-// bad_file names the tensor, the shape wanted, the shape or type found, and the file. Reads no tensor data.
+// Reads no tensor data. Fails with bad_file; the message names the tensor, the expected shape, the shape or type found,
+// and the file.
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
-// The form a group is kept in when the model asks for `format`: routers stay floats, since the choice of an expert must
-// not hang on rounding, and are small.
+// The format of a group if the model requests `format`: routers stay floats, because the choice of an expert must
+// not depend on rounding, and they are small.
 WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept;
 
-// The type the rows of a group are read in: that of its parts, or f32 when they differ.
+// The type in which the rows of a group are read: that of its parts, or f32 if they differ.
 DType source_dtype(const WeightGroup& group) noexcept;
 
 // Rows [begin, begin + count) of the stack, as `dtype`: the type of every part, or f32.

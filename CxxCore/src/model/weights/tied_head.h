@@ -1,4 +1,4 @@
-// Checkpoints whose head contradicts their configuration: an own head although it should be the embedding, or
+// Checkpoints whose head contradicts their configuration: a separate head although it should be the embedding, or
 // none.
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace pagoda::model {
 
-// As transformers: where both tensors are there with different values, they are not tied. Reads them when both are
-// there.
+// As in transformers: if both tensors are present with different values, they are not tied. Reads them if both are
+// present.
 Status untie_different_head(const io::Checkpoint& checkpoint, io::ModelConfig& config);
 
-// Embedding models are stored without the names around the decoder, and some without a head; no logits are wanted of
-// these, so the embedding is used instead.
+// Embedding models are stored without the prefix of the decoder's names, and some without a head; their logits are not
+// needed, so the embedding is used instead.
 void find_bare_decoder(const io::Checkpoint& checkpoint, io::ModelConfig& config);
 
 }  // namespace pagoda::model

@@ -18,7 +18,7 @@ namespace pagoda::model {
 class Weights {
  public:
   // Checks the whole checkpoint first, then reads it in chunks, or the matrices from `cache`, if it is set;
-  // `progress` gets the fraction done, if it is set; false ends the load with `cancelled`.
+  // `progress`, if set, receives the completed fraction; if it returns false, the load ends with `cancelled`.
   static Result<Weights> load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
                               WeightFormat format, const std::function<bool(double)>& progress, WeightCache* cache);
 

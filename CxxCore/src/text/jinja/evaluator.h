@@ -12,7 +12,7 @@
 
 namespace pagoda::text::jinja {
 
-// Variables of a block. Lives as long as the block, or as the rendering if a macro defined inside may still use it.
+// Variables of a block. Lives as long as the block, or as long as the rendering if a macro defined inside may use it.
 struct Scope : Object {
   Scope* parent = nullptr;
   bool captured = false;

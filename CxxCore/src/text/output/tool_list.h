@@ -11,7 +11,7 @@ namespace pagoda::text {
 
 // How a parameter's schema converts its text.
 struct ParameterKind {
-  bool may_be_string = true;  // the text verbatim; only null is tried besides
+  bool may_be_string = true;  // the text is kept verbatim, unless it is null and null is allowed
   bool may_be_null = false;
   bool may_be_json = false;  // numbers, booleans, objects, arrays
 };

@@ -18,7 +18,7 @@ struct StepRange {
 
 constexpr char32_t kBlockSize = sizeof(kBlockFlags[0]);
 
-// `ranges` are in order, each after the end of the one before.
+// `ranges` are sorted and do not overlap.
 template <size_t N>
 bool is_in(char32_t c, const StepRange (&ranges)[N]) noexcept {
   const auto* after = std::upper_bound(std::begin(ranges), std::end(ranges), c,

@@ -15,11 +15,11 @@ constexpr uint8_t kNumber = 4;         // \p{N}
 constexpr uint8_t kSpace = 8;          // \s: White_Space
 constexpr uint8_t kDecimal = 16;       // \d: \p{Nd}
 constexpr uint8_t kWord = 32;          // \w
-constexpr uint8_t kNfcAttention = 64;  // text without any of these is in NFC; only these combine with what precedes
+constexpr uint8_t kNfcAttention = 64;  // text without these is in NFC; only these combine with preceding characters
 
 uint8_t char_flags(char32_t c) noexcept;  // c below 0x110000
 
-// Classes of few patterns; slower than flags.
+// Classes that few patterns use; slower than flags.
 bool is_upper(char32_t c) noexcept;  // [\p{Lu}\p{Lt}]
 bool is_lower(char32_t c) noexcept;  // \p{Ll}
 bool is_han(char32_t c) noexcept;    // \p{Han}

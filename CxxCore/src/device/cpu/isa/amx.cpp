@@ -20,7 +20,7 @@ namespace pagoda::device::cpu::amx {
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 
 #include "device/cpu/kernels/vector.h"
-// clang-format off: it needs the vectors
+// clang-format off: order matters
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/tiles.h"
 #include "device/cpu/kernels/attention_parts.h"

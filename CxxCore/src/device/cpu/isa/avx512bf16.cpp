@@ -17,7 +17,7 @@ namespace pagoda::device::cpu::avx512bf16 {
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = true;
 
 #include "device/cpu/kernels/vector.h"
-// clang-format off: it needs the vectors
+// clang-format off: order matters
 #include "device/cpu/kernels/packed_weights.h"
 // clang-format on
 

@@ -12,7 +12,7 @@ namespace pagoda::device::cpu::i8mm {
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 
 #include "device/cpu/kernels/vector.h"
-// clang-format off: it needs the vectors
+// clang-format off: order matters
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/pairs.h"
 // clang-format on

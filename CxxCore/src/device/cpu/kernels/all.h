@@ -1,4 +1,4 @@
-// Kernel source, in dependency order. Included by kernels_*.cpp after vector.h, inside a namespace that defines the
+// Kernel source, in dependency order. Included by isa/*.cpp after vector.h, inside a namespace that defines the
 // instruction set's properties.
 // clang-format off: order matters
 #include "device/cpu/kernels/rows.h"

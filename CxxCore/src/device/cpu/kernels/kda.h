@@ -5,8 +5,8 @@
 //   after row 15: S = D_15 S + sum_s (D_(s,15) k_s) u_s^T
 // Products grow from row t backwards and never exceed 1: quotients of products from the boundary on would overflow.
 
-// log(1 + e^x) to a few ulps. log u = log(m 2^n), m in [sqrt(1/2), sqrt(2)], as 2 atanh((m - 1) / (m + 1)); what 1 +
-// e^x lost by rounding is added to first order.
+// log(1 + e^x) to a few ulps. log u = log(m 2^n), m in [sqrt(1/2), sqrt(2)], as 2 atanh((m - 1) / (m + 1)); the
+// rounding error of 1 + e^x is added to first order.
 PAGODA_INLINE Vec softplus(Vec x) {
   const Vec one = splat(1.0f), z = exp(x), u = one + z;
   const IntVec bits = __builtin_bit_cast(IntVec, u) - 0x3f3504f3;  // of sqrt(1/2)

@@ -15,7 +15,7 @@ struct IntegerSums {
       for (int j = 0; j < Blocks; ++j) sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[m + r]) : IntVec{};
   }
   [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
-    // Where a line spans several registers, compilers stop unrolling early and spill the sums.
+    // If a line spans several registers, compilers stop unrolling early and spill the sums.
 #pragma clang loop unroll(full)
     for (int r = 0; r < Rows; ++r) {
       const uint32_t four = load_as<uint32_t>(x + r * x_stride + column);
@@ -83,8 +83,8 @@ PAGODA_INLINE void over_rows(int64_t begin, int64_t end, Run&& run) {
   if (rest == 1) run.template operator()<1>(m);
 }
 
-// All rows in one pass, more than kInt8Rows; with half the blocks at a time where the sums of all, or what unpacks
-// 4-bit weights, would not fit the registers.
+// All rows in one pass, more than kInt8Rows; with half the blocks at a time if the sums of all, or the unpacking of
+// 4-bit weights, would not fit in the registers.
 template <class Weights, int Rows, int Blocks>
 PAGODA_INLINE bool int8_in_one_pass(const PackedTile& t, int64_t block) {
   if constexpr (Rows <= kInt8Rows) return false;

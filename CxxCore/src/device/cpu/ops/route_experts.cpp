@@ -36,13 +36,13 @@ class Row {
   }
 
  private:
-  // The score that experts are chosen by. Softmax keeps the order of logits.
+  // The score by which experts are chosen. Softmax keeps the order of logits.
   float choice(int64_t e) const noexcept {
     if (!args_.is_sigmoid) return logits_[e];
     return sigmoid(logits_[e]) + (args_.bias.is_present() ? host_data<float>(args_.bias)[e] : 0.0f);
   }
 
-  // The first of the highest in [begin, end) that are not taken.
+  // The highest in [begin, end) that is not taken yet; the first on ties.
   template <class Value>
   static int64_t best_of(int64_t begin, int64_t end, const Value& value, const Experts& is_taken) noexcept {
     int64_t best = -1;
@@ -65,7 +65,7 @@ class Row {
     return choice(first) + choice(best_of(begin, begin + size, value, taken));
   }
 
-  // Takes all experts that are not in the best groups.
+  // Marks all experts outside the best groups as taken.
   void leave_groups() noexcept {
     const int64_t size = num_experts_ / args_.num_groups;
     Experts is_kept;  // by group
@@ -76,7 +76,7 @@ class Row {
   }
 
   void weigh_softmax() noexcept {
-    const float largest = logits_[ids_[0]];  // of all: the group of the best is always kept
+    const float largest = logits_[ids_[0]];  // of all experts: the best one's group is always kept
     float sum = 0.0f;
     for (int64_t j = 0; j < k_; ++j) sum += weights_[j] = std::exp(logits_[ids_[j]] - largest);
     if (!args_.normalise) {

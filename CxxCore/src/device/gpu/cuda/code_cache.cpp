@@ -1,4 +1,4 @@
-// Files of machine code: a head (what it is, whose key, size and hash of the code), then the code.
+// Files of machine code: a header (type, key, size and hash of the code), then the code.
 #include "device/gpu/cuda/code_cache.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 namespace pagoda::device::gpu::cuda {
 namespace {
 
-constexpr char kMagic[16] = "pagoda cubin 1\n";   // the number is the version of the file's form
-constexpr int64_t kMaxBytes = int64_t{64} << 20;  // of a file; kernels have some 100 KiB
+constexpr char kMagic[16] = "pagoda cubin 1\n";   // the number is the version of the file format
+constexpr int64_t kMaxBytes = int64_t{64} << 20;  // per file; kernels have about 100 KiB
 
 struct Head {
   char magic[16];
@@ -47,7 +47,7 @@ class File {  // closed at the end
   File(const File&) = delete;
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
-  // Bytes of a plain file that is ours and that only we may write; -1 for any other.
+  // Bytes of a regular file that we own and that only we may write; -1 for any other.
   int64_t own_size() const noexcept {
     struct stat info;
     if (fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) return -1;

@@ -1,5 +1,5 @@
 // CodeCache: the machine code of kernels in files of a folder, so that the next start compiles nothing.
-// Whatever is wrong with a file or the folder, the code counts as not there: at worst it is compiled again.
+// If anything is wrong with a file or the folder, the code counts as missing: at worst it is compiled again.
 // Thread rule: any thread; of two writers of one file the last wins, with the same bytes.
 #pragma once
 
@@ -13,19 +13,19 @@ namespace pagoda::device::gpu::cuda {
 
 class CodeCache {
  public:
-  CodeCache() = default;                                                          // keeps nothing
-  explicit CodeCache(std::string folder, int64_t max_bytes = int64_t{256} << 20)  // of all files; kernels have 100 KiB
+  CodeCache() = default;                                                          // caches nothing
+  explicit CodeCache(std::string folder, int64_t max_bytes = int64_t{256} << 20)  // in total; kernels have 100 KiB
       : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
-  // The user's own: below $XDG_CACHE_HOME, else ~/.cache. "" where neither is known.
+  // The user's own: under $XDG_CACHE_HOME, else ~/.cache. "" if neither is set.
   static std::string user_folder();
 
   bool is_open() const noexcept { return !folder_.empty(); }
 
-  // The bytes put() stored under this key; empty when they are not there, to the byte, in a file of our own.
+  // The bytes that put() stored under this key; empty unless they are present, byte for byte, in a file of our own.
   std::vector<char> find(const Hash128Value& key) const;
-  // Makes the folder where it is missing, and room by removing what was not used for longest and what older programs
-  // kept. A file appears whole or not at all, for its owner alone.
+  // Creates the folder if necessary, and frees space by removing the least recently used files and those of older
+  // versions of the program. A file appears only when complete, readable by its owner alone.
   void put(const Hash128Value& key, const std::vector<char>& code) const;
 
  private:

@@ -21,7 +21,7 @@ std::string literal(ConstantType type, uint32_t bits) {
   return {};
 }
 
-// Contraction off: a product and a sum are fused where the text says fma() and nowhere else, as on the software device.
+// Contraction off: a product and a sum are fused only where the source uses fma(), as on the software device.
 std::vector<std::string> options_of(const KernelInfo& kernel, std::span<const Constant> constants) {
   std::vector<std::string> options = {"--std=c++17",          "--fmad=false", "-default-device",
                                       "--generate-line-info", "-DMSL_ONLY",   "-DMSL_ONLY_" + std::string(kernel.name)};
@@ -65,7 +65,7 @@ Result<std::vector<char>> Compiler::run_nvrtc(const KernelInfo& kernel, std::str
                                               const std::vector<std::string>& options) const {
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
-  std::vector<std::string> headers;  // texts, then names: the tables are views without a final zero
+  std::vector<std::string> headers;  // texts, then names: the tables are views without a terminating zero
   for (const KernelHeader& header : generated::cuda_headers()) headers.emplace_back(header.text);
   for (const KernelHeader& header : generated::cuda_headers()) headers.emplace_back(header.name);
   std::vector<const char*> header_pointers;

@@ -1,5 +1,5 @@
-// Compiler: turns the CUDA text of one kernel and its function constants into machine code for one kind of GPU, or
-// finds what was made of the same before. Thread rule: any number of threads compile at once; NVRTC allows it.
+// Compiler: compiles the CUDA source of one kernel with its function constants to machine code for one kind of GPU, or
+// finds it in the cache. Thread rule: any number of threads may compile concurrently; NVRTC allows it.
 #pragma once
 
 #include <span>
@@ -19,13 +19,13 @@ class Compiler {
  public:
   Compiler(const Nvrtc& nvrtc, int major, int minor, CodeCache cache = {});
 
-  // `kernel` is the only entry point that is compiled of `text`; all its constants are given. The message of an error
-  // has the compiler's own words.
+  // `kernel` is the only entry point of `text` that is compiled; all its constants are given. The message of an error
+  // contains the compiler's output.
   Result<std::vector<char>> compile(const KernelInfo& kernel, std::string_view text,
                                     std::span<const Constant> constants) const;
 
  private:
-  // Of everything the code depends on.
+  // A hash of everything the code depends on.
   Hash128Value key(std::string_view text, const std::vector<std::string>& options) const;
   Result<std::vector<char>> run_nvrtc(const KernelInfo& kernel, std::string_view text,
                                       const std::vector<std::string>& options) const;

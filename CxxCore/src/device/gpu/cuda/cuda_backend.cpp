@@ -39,7 +39,7 @@ namespace {
 
 class CudaBuffer final : public Buffer {
  public:
-  // `host`: where the host sees it, for memory of cuMemHostAlloc.
+  // `host`: its address on the host, for memory of cuMemHostAlloc.
   CudaBuffer(const Driver& driver, Handle context, DeviceAddress address, size_t size_bytes,
              void* host = nullptr) noexcept
       : driver_(driver), context_(context), address_(address), size_bytes_(size_bytes), host_(host) {}
@@ -125,7 +125,7 @@ CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files
       info_(std::move(info)),
       compiler_(std::move(compiler)),
       graphs_(driver_, stream, overlaps) {
-  driver_.cuEventCreate(&begin_, 0);  // without them a step has no time, and nothing else is lost
+  driver_.cuEventCreate(&begin_, 0);  // without them a step has no timing, but everything else works
   driver_.cuEventCreate(&end_, 0);
 }
 
@@ -151,8 +151,8 @@ Result<std::unique_ptr<Buffer>> CudaBackend::allocate(size_t size_bytes, const s
   return std::unique_ptr<Buffer>(std::move(buffer));
 }
 
-// Pinned memory of the host that kernels write to directly: a few tokens over the bus take less time than a copy after
-// the step, which is one more command to wait for.
+// Pinned host memory that kernels write directly: a few tokens over the bus take less time than a copy after the step,
+// which would be one more command to wait for.
 Result<std::unique_ptr<Buffer>> CudaBackend::allocate_readback(size_t size_bytes, const std::string& label) {
   driver_.cuCtxSetCurrent(context_);
   const size_t rounded = std::max<size_t>(size_bytes, 1);
@@ -216,8 +216,8 @@ void CudaBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
   }
 }
 
-// A launch waits for all that came before the last barrier: for those between it and the one before, which wait for
-// the others.
+// A launch waits for everything before the last barrier: for the launches between it and the previous barrier, which
+// wait for the others.
 void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings) {
   const KernelInfo& kernel = pipeline.kernel;
   const uint32_t index = static_cast<uint32_t>(step_.size());
@@ -245,14 +245,14 @@ void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threa
     since_barrier_.first = index;
   }
   made.after = before_barrier_;
-  // A threadgroup of it runs for long, and there is about one for each multiprocessor: begun while others still run,
-  // some would share one.
+  // Its threadgroups run for a long time, and there is about one per multiprocessor: if they started while others still
+  // run, some would share a multiprocessor.
   made.begins_early = !kernel.name.starts_with("gdn_prefill");
   since_barrier_.end = index + 1;
 }
 
-// Compiles those pipelines of the step that are new, side by side: the first step of a model has some thirty, of a
-// second or two each.
+// Compiles the new pipelines of the step in parallel: the first step of a model has about thirty, each taking a
+// second or two.
 Status CudaBackend::make_pipelines() {
   std::vector<const CudaPipeline*> fresh;
   for (const CudaPipeline* pipeline : step_)
@@ -260,14 +260,14 @@ Status CudaBackend::make_pipelines() {
   if (fresh.empty()) return ok_status();
   std::vector<Result<std::vector<char>>> codes(
       fresh.size(), make_error(StatusCode::out_of_memory, "cuda: no host memory to compile a kernel"));
-  constexpr size_t kMaxThreads = 16;  // NVRTC takes tens of MiB for each
+  constexpr size_t kMaxThreads = 16;  // NVRTC takes tens of MiB per thread
   const size_t cores = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
   PAGODA_ASSIGN_OR_RETURN(const auto threads, ThreadPool::create(static_cast<int>(std::min(cores, fresh.size()))));
   threads->parallel_for(static_cast<int64_t>(fresh.size()), [&](int64_t i, int) {
     const CudaPipeline& made = *fresh[i];
     try {
       codes[i] = compiler_.compile(made.kernel, made.text, made.constants);
-    } catch (const std::bad_alloc&) {  // then the error stays
+    } catch (const std::bad_alloc&) {  // keeps the preset error
     }
   });
   for (size_t i = 0; i < fresh.size(); ++i) {
@@ -314,7 +314,7 @@ Status CudaBackend::wait() noexcept {
   if (!verdict_.is_ok()) return verdict_;
   PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "running a step"));
   float ms = 0;
-  if (driver_.cuEventElapsedTime(&ms, begin_, end_) != kCudaSuccess) return ok_status();  // then it has no time
+  if (driver_.cuEventElapsedTime(&ms, begin_, end_) != kCudaSuccess) return ok_status();  // the step then has no timing
   ++times_.steps;
   times_.seconds += static_cast<double>(ms) / 1e3;
   return ok_status();

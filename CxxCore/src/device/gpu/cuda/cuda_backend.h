@@ -1,6 +1,6 @@
-// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the generated CUDA text, all
-// new ones of a step at once when it is submitted, a step as a graph on one stream. A fault inside a step poisons the
-// context: that step and all later ones report it.
+// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the generated CUDA source,
+// all new ones of a step compiled together when it is submitted, a step as a graph on one stream. A fault inside a step
+// poisons the context: that step and all later ones report it.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct CudaPipeline;
 
 class CudaBackend final : public Backend, public DeviceHealth, private Pending {
  public:
-  // The first GPU that the driver shows. `unsupported` when there is none. `files` outlives the backend.
+  // The first GPU that the driver lists. `unsupported` if there is none. `files` outlives the backend.
   static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
                                                    std::span<const KernelFile> files = generated::files(),
                                                    CodeCache cache = {});
@@ -65,7 +65,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   StepGraphs graphs_;
   HazardTracker hazards_;
   std::vector<const CudaPipeline*> step_;  // of the launches recorded in graphs_; their functions are set at the end
-  // Launches of this step before the last barrier but after the one before it, and since the last one.
+  // Launches of this step between the last two barriers, and since the last one.
   LaunchRange before_barrier_, since_barrier_;
   std::map<std::string, std::unique_ptr<CudaPipeline>> pipelines_;  // by kernel and constants
   StepTimes times_;
@@ -74,7 +74,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
 
 bool has_cuda() noexcept;  // whether this machine has the libraries and a GPU; asked once
 
-// With the libraries of this machine; `unsupported` where they or a GPU are missing.
+// With the libraries of this machine; `unsupported` if they or a GPU are missing.
 Result<std::unique_ptr<CudaBackend>> make_cuda_backend();
 
 }  // namespace pagoda::device::gpu::cuda

@@ -1,4 +1,4 @@
-// The CUDA device as an optional one; Sources/CUDADevice adds it to a program.
+// Registers CUDA as an optional device; Sources/CUDADevice adds it to a program.
 #include "base/assign_or_return.h"
 #include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/gpu_device.h"
@@ -18,7 +18,7 @@ OptionalDevice device{"cuda", make, [] { return has_cuda(); }, cuda_kernels_vers
 }  // namespace
 }  // namespace pagoda::device::gpu::cuda
 
-// Not with tables that have forgotten its texts.
+// Not in builds whose tables omit its kernel sources.
 extern "C" void pagoda_add_cuda_device() noexcept {
   if (!pagoda::device::gpu::kIsMetalOnly) pagoda::device::add_optional_device(pagoda::device::gpu::cuda::device);
 }

@@ -30,7 +30,7 @@ class Library {
     if (function == nullptr && status_.is_ok())
       status_ = make_error(StatusCode::unsupported, "cuda: " + name_ + " has no " + name + ": it is too old");
   }
-  // One that older versions lack; null then.
+  // A function that older versions lack; null then.
   template <class Function>
   void find_newer(Function& function, const char* name) {
     function = handle_ != nullptr ? reinterpret_cast<Function>(dlsym(handle_, name)) : nullptr;

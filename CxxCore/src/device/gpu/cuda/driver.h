@@ -1,6 +1,6 @@
 // The few functions of NVIDIA's driver (libcuda) and run-time compiler (NVRTC) that the CUDA backend calls, found at
-// run time: nothing of NVIDIA's is needed to build, and a machine without them gets a clear error. Declarations are
-// ours, after the documented C interface. Tests put functions of their own into the tables.
+// run time: building needs nothing from NVIDIA, and a machine without them gets a clear error. The declarations are
+// ours, based on the documented C interface. Tests put their own functions into the tables.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,11 @@ struct KernelNode {
   unsigned shared_bytes = 0;
   void** params = nullptr;  // address of each parameter's value
   void** extra = nullptr;
-  Handle kernel = nullptr, context = nullptr;  // where `function` is null; unused
+  Handle kernel = nullptr, context = nullptr;  // used if `function` is null; unused here
 };
 
-// CUgraphEdgeData. The ports and the type of an edge whose kernel may begin before the other ends, and waits itself.
+// CUgraphEdgeData. The ports and the type of an edge whose kernel may start before the other ends, and then waits for
+// it itself.
 struct EdgeData {
   unsigned char from_port = 0, to_port = 0, type = 0, reserved[5] = {};
 };
@@ -87,13 +88,13 @@ struct Nvrtc {
   int (*nvrtcGetProgramLog)(Handle, char*);
 };
 
-// Opens the first library of `names` that is there, for good (a driver cannot be unloaded safely). `unsupported` when
-// none is, or one lacks a function; the message has the names, and the system's words on the last.
+// Loads the first available library of `names`, permanently (a driver cannot be unloaded safely). `unsupported` if
+// there is none, or if one lacks a function; the message contains the names, and the system's error for the last.
 Result<Driver> load_driver(std::initializer_list<const char*> names = {"libcuda.so.1", "libcuda.so"});
 Result<Nvrtc> load_nvrtc(std::initializer_list<const char*> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
                                                                      "/usr/local/cuda/lib64/libnvrtc.so"});
 
-// device_error (out_of_memory where it is that) with `what` and the driver's words; ok for kCudaSuccess.
+// device_error (or out_of_memory) with `what` and the driver's message; ok for kCudaSuccess.
 Status cuda_status(const Driver& driver, CudaResult result, const char* what) noexcept;
 
 }  // namespace pagoda::device::gpu::cuda

@@ -1,4 +1,4 @@
-// Making, updating and replaying graphs.
+// Creating, updating and replaying graphs.
 #include "device/gpu/cuda/step_graphs.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace pagoda::device::gpu::cuda {
 namespace {
 
-// The driver copies the values when a node is made or changed.
+// The driver copies the values when a node is created or changed.
 struct NodeArgs {
   explicit NodeArgs(Launch& launch) {
     for (uint32_t i = 0; i < launch.num_params; ++i) values[i] = launch.params.data() + launch.param_offsets[i];
@@ -20,7 +20,7 @@ struct NodeArgs {
   KernelNode node;
 };
 
-// Whether one graph can run both: the same kernels under the same order. Grids and values may differ.
+// Whether one graph can run both: the same kernels in the same order. Grids and values may differ.
 bool same_kind(const std::vector<Launch>& a, const std::vector<Launch>& b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Launch& x, const Launch& y) { return x.function == y.function && x.after == y.after; });
@@ -50,7 +50,7 @@ Status StepGraphs::submit() noexcept {
   } catch (const std::bad_alloc&) {
     status = make_error(StatusCode::out_of_memory, "cuda: no host memory for the launches of a step");
   }
-  if (!status.is_ok()) clear();  // a graph that was left half changed must not run again
+  if (!status.is_ok()) clear();  // a partially updated graph must not run again
   step_.clear();
   return status;
 }
@@ -85,7 +85,7 @@ Status StepGraphs::instantiate() {
   return ok_status();
 }
 
-// A launch that waits for one other waits for it inside its kernel: that is there, and has read its weights, by then.
+// A launch that waits for exactly one other does so inside its kernel: by then it has started and read its weights.
 Status StepGraphs::add_node(Graph& graph, Launch& launch) {
   const bool overlaps = overlaps_ && launch.begins_early && launch.after.end - launch.after.first == 1;
   const std::span<const Handle> after =

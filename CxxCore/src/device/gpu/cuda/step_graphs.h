@@ -22,20 +22,20 @@ struct LaunchRange {
   bool operator==(const LaunchRange&) const = default;
 };
 
-// One launch, its parameters as they lie in memory: no heap, because a step makes hundreds.
+// One launch with its parameters in their memory layout: no heap, because a step creates hundreds.
 struct Launch {
   static constexpr size_t kMaxParams = 31, kMaxParamsBytes = 1024;
-  Launch() noexcept {}  // leaves the parameters as they are: filling the memory of a step with zeros took 10 us
+  Launch() noexcept {}  // leaves params uninitialised: zeroing the memory of a step took 10 us
 
   Handle function = nullptr;
   Size3 groups, threads;
-  LaunchRange after;         // those of this step that must be done before
-  bool begins_early = true;  // where that is one launch, and the GPU can
+  LaunchRange after;         // launches of this step that must finish first
+  bool begins_early = true;  // if `after` is one launch and the GPU supports it
   uint32_t num_params = 0, params_bytes = 0;
-  std::array<uint32_t, kMaxParams> param_offsets;  // into params
+  std::array<uint32_t, kMaxParams> param_offsets;  // offsets in params
   alignas(16) std::array<std::byte, kMaxParamsBytes> params;
 
-  // Appends one; false where there is no room.
+  // Appends a parameter; false if there is no space.
   bool add_param(const void* value, size_t size_bytes) noexcept {
     constexpr size_t kAlignment = 16;
     const size_t at = (params_bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -55,22 +55,22 @@ struct Launch {
 
 class StepGraphs {
  public:
-  // overlaps: whether the kernels wait for their inputs themselves, so that a launch may begin before the one that it
-  // waits for has ended. They do where the GPU can (compute capability 9.0).
+  // overlaps: whether the kernels wait for their inputs themselves, so that a launch may start before the one that it
+  // waits for has ended. They do if the GPU supports it (compute capability 9.0).
   StepGraphs(const Driver& driver, Handle stream, bool overlaps = false)
       : driver_(driver), stream_(stream), overlaps_(overlaps && driver.cuGraphAddDependencies_v2 != nullptr) {}
   ~StepGraphs() { clear(); }
   StepGraphs(const StepGraphs&) = delete;
 
   bool overlaps() const noexcept { return overlaps_; }
-  Launch& add() { return step_.emplace_back(); }  // to be filled in place
+  Launch& add() { return step_.emplace_back(); }  // to be filled in by the caller
   std::span<Launch> recorded() noexcept { return step_; }
-  void drop() noexcept { step_.clear(); }  // what was added
-  // Starts what was added, in order, and forgets it. Launching nothing is fine.
+  void drop() noexcept { step_.clear(); }  // discards the added launches
+  // Starts the added launches, in order, and clears them. Launching nothing is allowed.
   Status submit() noexcept;
-  // The step that was started last, counted from 1; 0 when none can be started again as it was.
+  // The step that was started last, counted from 1; 0 if none can be repeated.
   uint64_t last() const noexcept { return last_ != nullptr ? static_cast<uint64_t>(time_) : 0; }
-  Status repeat() noexcept;  // starts it; there must be one
+  Status repeat() noexcept;  // starts it again; there must be one
   void clear() noexcept;
 
   struct Counts {
@@ -85,7 +85,7 @@ class StepGraphs {
     std::vector<Launch> launches;
     int64_t used = 0;
   };
-  static constexpr size_t kMaxGraphs = 16;  // kinds of step kept: batch sizes come and go, prefill beside decode
+  static constexpr size_t kMaxGraphs = 16;  // kinds of step kept: batch sizes vary, and prefill mixes with decode
 
   Graph* find() noexcept;
   Status instantiate();

@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource gather_rows_source() noexcept {
   return {"gather_rows",
 R"msl(#pragma METAL fp contract(off)
-// gather_rows: chosen rows, in the order asked for.
+// gather_rows: the selected rows, in the requested order.
 #include "common.h"
 #include "args/rows.h"
 

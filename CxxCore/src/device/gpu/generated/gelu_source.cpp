@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource gelu_source() noexcept {
   return {"gelu",
 R"msl(#pragma METAL fp contract(off)
-// gelu_mul: out = gelu(gate) * up with gelu by tanh. scale_rows: x = x * factor.
+// gelu_mul: out = gelu(gate) * up, with the tanh form of gelu. scale_rows: x = x * factor.
 #include "args/rows.h"
 #include "norms.h"
 

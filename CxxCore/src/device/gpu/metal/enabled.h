@@ -1,4 +1,4 @@
-// Whether the Metal backend is compiled: on Apple systems, and for checks of its types elsewhere.
+// Whether the Metal backend is compiled: on Apple systems, and for type checks elsewhere.
 #pragma once
 
 #if defined(__APPLE__) || defined(PAGODA_METAL_TYPES)

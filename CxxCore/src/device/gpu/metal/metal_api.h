@@ -1,11 +1,11 @@
-// The part of Metal that the Metal backend uses, under metal-cpp's names and with its signatures and values. Ours,
-// because a copy or a submodule of metal-cpp would reach every client of the package; Tools/checks/metal_types.sh
-// compares the two.
+// The part of Metal that the Metal backend uses, under metal-cpp's names and with its signatures and values. We declare
+// it ourselves, because a copy or a submodule of metal-cpp would reach every client of the package;
+// Tools/checks/metal_types.sh compares the two.
 #pragma once
 
 #include "device/gpu/metal/foundation.h"
 
-extern "C" void* MTLCreateSystemDefaultDevice(void);  // of the framework; the caller owns the result
+extern "C" void* MTLCreateSystemDefaultDevice(void);  // provided by the framework; the caller owns the result
 
 namespace MTL {
 
@@ -44,7 +44,7 @@ class CompileOptions : public NS::Object {
   CompileOptions* init() { PAGODA_SEND(CompileOptions*, "init"); }
   void setFastMathEnabled(bool fastMathEnabled) { PAGODA_SEND(void, "setFastMathEnabled:", fastMathEnabled); }
   // MTLMathModeSafe is 0, MTLMathFloatingPointFunctionsPrecise is 1. Systems before macOS 15 and iOS 18 have the switch
-  // above instead, which is both.
+  // above instead, which covers both.
   void setMathMode(NS::Integer mathMode) { PAGODA_SEND(void, "setMathMode:", mathMode); }
   void setMathFloatingPointFunctions(NS::Integer functions) {
     PAGODA_SEND(void, "setMathFloatingPointFunctions:", functions);

@@ -1,4 +1,4 @@
-// MetalBackend: memory that host and GPU share, launches into one concurrent encoder, errors of the command buffer.
+// MetalBackend: memory shared by host and GPU, launches into one concurrent encoder, errors of the command buffer.
 #include "device/gpu/metal/metal_backend.h"
 
 #include "base/assign_or_return.h"
@@ -32,7 +32,7 @@ class MetalBuffer final : public Buffer {
   size_t size_;
 };
 
-// State: the step being encoded (command buffer and encoder, null between steps), the step handed over, and the first
+// State: the step being encoded (command buffer and encoder, null between steps), the submitted step, and the first
 // error of the step. Thread rule: Backend's.
 class MetalBackend final : public Backend, private Pending {
  public:
@@ -45,7 +45,7 @@ class MetalBackend final : public Backend, private Pending {
     info_.memory_limit_bytes =
         std::min(static_cast<int64_t>(device_->recommendedMaxWorkingSetSize()), host::memory_limit_bytes());
     info_.runs_beside_host = true;
-    info_.max_step_seconds = 0.1;  // the same GPU draws the screen, and a command buffer is not interrupted
+    info_.max_step_seconds = 0.1;  // the same GPU draws the screen, and a command buffer is not preempted
   }
   ~MetalBackend() override { (void)wait(); }
 
@@ -147,7 +147,7 @@ Pending& MetalBackend::submit() noexcept {
   const Pool pool;
   if (encoder_) {
     encoder_->endEncoding();
-    if (error_.is_ok()) {  // a step with a launch that cannot be is not run at all
+    if (error_.is_ok()) {  // a step with an invalid launch is not run at all
       encoding_->commit();
       running_ = encoding_;
     }

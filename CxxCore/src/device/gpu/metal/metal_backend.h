@@ -1,4 +1,4 @@
-// The Metal backend: one queue, one command buffer a step, launches that may overlap with barriers where they must not.
+// The Metal backend: one queue, one command buffer per step, launches that may overlap, with barriers where needed.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace pagoda::device::gpu::metal {
 
-// The system's GPU. unsupported where there is none, or it is older than Apple7 (no simdgroup matrices).
+// The system's GPU. unsupported if there is none, or if it is older than Apple7 (no simdgroup matrices).
 Result<std::unique_ptr<Backend>> make_metal_backend();
 
 }  // namespace pagoda::device::gpu::metal

@@ -1,10 +1,10 @@
-// Metal from C++, and how we hold its objects. Only files of this folder include it.
+// Metal from C++, and the ownership of its objects. Only files in this folder include it.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#ifdef PAGODA_METAL_CPP  // Tools/checks/metal_types.sh: the same backend against metal-cpp itself
+#ifdef PAGODA_METAL_CPP  // for Tools/checks/metal_types.sh: the same backend with metal-cpp itself
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
 #else
@@ -13,7 +13,7 @@
 
 namespace pagoda::device::gpu::metal {
 
-// Objects that a call leaves in an autorelease pool go when the call is over.
+// Objects that a call leaves in an autorelease pool are released when the call returns.
 struct Pool {
   NS::AutoreleasePool* pool = NS::AutoreleasePool::alloc()->init();
   ~Pool() { pool->release(); }
@@ -27,8 +27,8 @@ inline std::string message_of(NS::Error* error) {
   return error && error->localizedDescription() ? error->localizedDescription()->utf8String() : "no reason given";
 }
 
-// Sums keep their order, and functions their last bits. The safe mode alone would leave sqrt and division to the fast
-// functions, which are the default.
+// Sums keep their order, and functions stay exact to the last bit. Safe mode alone would leave sqrt and division to the
+// fast functions, which are the default.
 inline void use_exact_math(MTL::CompileOptions* options) {
 #ifndef PAGODA_METAL_CPP
   constexpr NS::Integer kMathModeSafe = 0, kPreciseFunctions = 1;
@@ -41,7 +41,7 @@ inline void use_exact_math(MTL::CompileOptions* options) {
   options->setFastMathEnabled(false);
 }
 
-// Part of the key of compiled pipelines: those of other options are not taken.
+// Part of the key of compiled pipelines: those compiled with other options are not used.
 constexpr std::string_view kMathOptions = "safe, precise functions";
 
 }  // namespace pagoda::device::gpu::metal

@@ -9,8 +9,8 @@
 namespace pagoda::device::gpu::metal {
 
 // Sends `selector` to an object or class. The types of `arguments` must be exactly those the method declares: the call
-// goes through a pointer to a function of this signature. No method used here returns a struct, which x86-64 would do
-// otherwise.
+// goes through a pointer to a function of this signature. No method used here returns a struct, which x86-64 would
+// return differently.
 template <class Returned, class... Arguments>
 Returned send(const void* receiver, SEL selector, Arguments... arguments) noexcept {
   using Function = Returned (*)(const void*, SEL, Arguments...);

@@ -1,4 +1,4 @@
-// Text to library to function to pipeline, with the archive asked first.
+// Source to library to function to pipeline, with the archive checked first.
 #include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "device/gpu/metal/enabled.h"
@@ -46,7 +46,7 @@ std::string PipelineCache::key(std::span<const KernelFile> files, std::string_vi
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   const auto add = [&hash](std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-    hash = (hash ^ 0xff) * 0x100000001b3u;  // between texts
+    hash = (hash ^ 0xff) * 0x100000001b3u;  // separates texts
   };
   for (const KernelFile& file : files) add(metal_text(file.source));
   add(kMathOptions);
@@ -57,7 +57,7 @@ std::string PipelineCache::key(std::span<const KernelFile> files, std::string_vi
   return digits;
 }
 
-// A file that Metal refuses (cut short, of another compiler) is replaced by an empty archive.
+// A file that Metal rejects (truncated, or from another compiler) is replaced by an empty archive.
 void PipelineCache::open_archive() {
   auto descriptor = NS::TransferPtr(MTL::BinaryArchiveDescriptor::alloc()->init());
   NS::Error* error = nullptr;
@@ -129,7 +129,7 @@ Status PipelineCache::compile(MetalPipeline& pipeline) {
   descriptor->setLabel(text_of(name));
   descriptor->setComputeFunction(entry.get());
   descriptor->setMaxTotalThreadsPerThreadgroup(pipeline.kernel->max_threads);
-  // Tensor operations are compiled anew by every process: what comes out of an archive has not been tried.
+  // Tensor operations are compiled again by every process: those in an archive have not been tested.
   const bool is_archived = archive_ && !has_tensors(*source(pipeline.kernel->file));
   if (is_archived) descriptor->setBinaryArchives(NS::Array::array(archive_.get()));
   NS::Error* error = nullptr;

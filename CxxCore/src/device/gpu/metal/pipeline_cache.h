@@ -1,6 +1,6 @@
-// PipelineCache: compiles kernels from their text, once for each name and constants; keeps the machine code in a binary
-// archive between runs. The archive's name has the hash of all texts, the GPU and the system, so a change of any begins
-// a new one. State: a library for each file, pipelines, the archive. Thread rule: Backend's.
+// PipelineCache: compiles kernels from source, once per name and set of constants; keeps the machine code in a binary
+// archive between runs. The archive's name contains a hash of all sources, the GPU and the system, so that a change of
+// any starts a new one. State: a library per file, pipelines, the archive. Thread rule: Backend's.
 #pragma once
 
 #include <map>
@@ -26,11 +26,13 @@ class PipelineCache {
   PipelineCache(MTL::Device* device, std::span<const KernelFile> files, std::string cache_folder);
 
   Result<const MetalPipeline*> find_or_make(std::string_view kernel, std::span<const Constant> constants);
-  // Writes what was compiled since the last call. A cache that cannot be written is no error: the next run compiles.
+  // Writes the pipelines compiled since the last call. A failure to write is not an error: the next run compiles them
+  // again.
   void save();
-  // Whether the system compiles texts with tensor operations; asking for their language elsewhere may end the process.
+  // Whether the system compiles sources with tensor operations; requesting their language version elsewhere may end the
+  // process.
   bool compiles_tensors() const { return device_->supportsFamily(MTL::GPUFamilyMetal4); }
-  // Of all texts, the GPU and the system.
+  // Hash of all sources, the GPU and the system.
   static std::string key(std::span<const KernelFile> files, std::string_view device, std::string_view system);
 
  private:

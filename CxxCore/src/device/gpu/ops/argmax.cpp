@@ -1,4 +1,4 @@
-// argmax: a threadgroup for each part of a row, then one for each row.
+// argmax: one threadgroup per part of a row, then one per row.
 #include "args/argmax.h"
 
 #include "device/gpu/gpu_encoder.h"

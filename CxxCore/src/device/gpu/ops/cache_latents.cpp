@@ -1,4 +1,4 @@
-// cache_latents: a threadgroup for each token.
+// cache_latents: one threadgroup per token.
 #include "args/latent_attention.h"
 #include "device/gpu/gpu_encoder.h"
 

@@ -1,4 +1,4 @@
-// causal_conv1d: a thread for each channel of four rows, then one for each channel of a tail; one launch for single
+// causal_conv1d: one thread per channel and four rows, then one per channel of a tail; a single launch for single
 // tokens.
 #include "args/causal_conv1d.h"
 
@@ -20,7 +20,7 @@ pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs& a) noexcept {
   return args;
 }
 
-// The gdn that reads `out` takes it over where it can.
+// The gdn that reads `out` fuses it if possible.
 void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
   if (!accept(a, a.sequences.cu_seqlens)) return;
   if (is_waiting()) launch_waiting();
@@ -37,7 +37,7 @@ void GpuEncoder::launch_conv(const CausalConv1dArgs& a) noexcept {
            {a.x, a.weight, a.tail, s.context_lens, s.state_slots, a.out}, args);
     return;
   }
-  constexpr int64_t kRows = 4;  // that a thread takes
+  constexpr int64_t kRows = 4;  // per thread
   launch(kernels::causal_conv1d::kernel, {{groups, as_uint(ceil_divide(a.x.shape[0], kRows))}},
          {a.x, a.weight, a.tail, s.cu_seqlens, s.context_lens, s.state_slots, a.out}, args);
   launch(kernels::causal_conv1d_tail::kernel, {{groups, num_sequences}},

@@ -1,4 +1,4 @@
-// combine_experts: a threadgroup for each token.
+// combine_experts: one threadgroup per token.
 #include "args/experts.h"
 #include "device/gpu/gpu_encoder.h"
 
@@ -14,7 +14,7 @@ void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
   args.cols = as_uint(a.out.shape[1]);
   args.chosen = as_uint(a.weights.shape[1]);
   args.has_shared = !a.shared.is_present() ? 0 : a.gate.is_present() ? 1 : 2;
-  // Every argument of a kernel is bound, also those that it does not read.
+  // Every argument of a kernel must be bound, even if it is not read.
   const bool has_shared = args.has_shared != 0;
   const Tensor &shared = has_shared ? a.shared : a.out, &gate = a.gate.is_present() ? a.gate : a.weights;
   launch(kernels::combine_experts::kernel, {{as_uint(a.out.shape[0])}}, {a.x, a.weights, shared, gate, a.out}, args);

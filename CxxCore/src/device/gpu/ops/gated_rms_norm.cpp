@@ -1,4 +1,4 @@
-// gated_rms_norm: a simdgroup for each head of a row.
+// gated_rms_norm: one simdgroup per head of a row.
 #include "args/gated_rms_norm.h"
 
 #include "device/gpu/gpu_encoder.h"

@@ -1,4 +1,4 @@
-// gather_rows: a threadgroup for each row asked for.
+// gather_rows: one threadgroup per requested row.
 #include "args/rows.h"
 #include "device/gpu/gpu_encoder.h"
 

@@ -1,5 +1,5 @@
-// gdn: a threadgroup for each panel of 32 columns of a V-head, or half of one. Single tokens in one launch; prompts in
-// two.
+// gdn: one threadgroup per panel of 32 columns of a V-head, or per half panel. Single tokens take one launch, prompts
+// take two.
 #include "args/gdn.h"
 
 #include <cmath>
@@ -13,9 +13,9 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kMaxGdnDim = 256;
-constexpr int64_t kConvSequences = 4;  // every panel makes q and k again: of more, a launch of its own costs less
+constexpr int64_t kConvSequences = 4;  // each panel recomputes q and k: beyond this, a separate launch is cheaper
 
-// Whether kernels may read the state and old keys in vectors.
+// Whether kernels may read the state and old keys as vectors.
 bool is_wide(const GdnArgs& a) noexcept {
   const int64_t dk = a.q.shape[2];
   const bool is_aligned =
@@ -50,19 +50,19 @@ pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
   return args;
 }
 
-// Of a convolution's output, the channel that `t` begins with.
+// The channel of a convolution's output at which `t` starts.
 int64_t channel_of(const Tensor& out, const Tensor& t) noexcept {
   return (t.offset_bytes - out.offset_bytes) / static_cast<int64_t>(sizeof(float));
 }
 
-// Whether the channels of `t` are one head after the other in `out`, row by row.
+// Whether the channels of `t` are consecutive heads in `out`, row by row.
 bool is_part_of(const Tensor& out, const Tensor& t) noexcept {
   const int64_t first = channel_of(out, t);
   return t.buffer == out.buffer && t.shape[0] == out.shape[0] && t.strides[0] == out.strides[0] &&
          t.strides[1] == t.shape[2] && first >= 0 && first + t.shape[1] * t.shape[2] <= out.shape[1];
 }
 
-// Whether one launch can take both: single tokens, whose past stays in the ring while they are written to it.
+// Whether one launch can fuse both: single tokens, and a ring that still holds their past while they are written to it.
 bool is_made_by(const CausalConv1dArgs& conv, const GdnArgs& a) noexcept {
   return conv.x.shape[0] == conv.sequences.context_lens.shape[0] && conv.x.shape[0] <= kConvSequences &&
          conv.tail.shape[1] >= conv.weight.shape[0] && is_part_of(conv.out, a.q) && is_part_of(conv.out, a.k) &&
@@ -78,7 +78,7 @@ Status check_gdn(int64_t k_dim) noexcept {
                     concat("GPU kernels have Gated DeltaNet keys of up to 256 dims, not ", k_dim));
 }
 
-// Single tokens, with the convolution that makes q, k and v.
+// Single tokens, with the convolution that computes q, k and v.
 void GpuEncoder::conv_and_gdn(const CausalConv1dArgs& conv, const GdnArgs& a, pagoda_args::Gdn args) noexcept {
   const SequenceArgs& s = a.sequences;
   args.conv = conv_args(conv);

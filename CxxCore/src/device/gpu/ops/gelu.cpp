@@ -1,4 +1,4 @@
-// gelu_mul and scale_rows: a thread for each element.
+// gelu_mul and scale_rows: one thread per element.
 #include "args/rows.h"
 #include "device/gpu/gpu_encoder.h"
 

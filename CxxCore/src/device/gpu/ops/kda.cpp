@@ -1,4 +1,4 @@
-// kda: a threadgroup for each panel of 32 columns of a head, or for all of them where a sequence has several tokens.
+// kda: one threadgroup per panel of 32 columns of a head, or one for all panels if a sequence has several tokens.
 #include "args/kda.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// latent_attention: a threadgroup for each 8 rows of a sequence; single tokens by partitions, then merged.
+// latent_attention: one threadgroup per 8 rows of a sequence; single tokens are processed by partition, then merged.
 #include "args/latent_attention.h"
 #include "base/concat.h"
 #include "device/gpu/gpu_encoder.h"

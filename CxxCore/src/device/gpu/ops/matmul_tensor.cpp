@@ -1,4 +1,4 @@
-// matmul by the tensor operations of Metal 4: the same kernel and the same grid of tiles for every number of rows.
+// matmul by the tensor operations of Metal 4: the same kernel and the same grid of tiles for any number of rows.
 #include "args/matmul.h"
 #include "device/gpu/gpu_encoder.h"
 
@@ -16,7 +16,7 @@ void GpuEncoder::matmul_tensor(const Product& product, const GpuWeight& weight) 
   if (!prepare_rows(a.x, made ? &*made : nullptr, weight)) return;
   pagoda_args::Matmul args = matmul_args(a, weight, product.adds);
   args.x_stride = layout.padded_cols;
-  const int64_t width = a.silu_mul ? kTile / 2 : kTile;  // output columns of a threadgroup
+  const int64_t width = a.silu_mul ? kTile / 2 : kTile;  // output columns per threadgroup
   launch(kByFormat[static_cast<size_t>(weight.format()) - 1],
          {{as_uint(ceil_divide(args.rows, kTile)), as_uint(ceil_divide(args.out_cols, width))}, 128},
          {Slot(scratch_.rows),

@@ -1,5 +1,5 @@
-// paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged,
-// and together with the rotations and the caching before them.
+// paged_attention: one threadgroup per tile of rows that share a KV head; single tokens are processed by partition,
+// then merged, and fused with the rotations and the caching before them.
 #include "args/paged_attention.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kMaxDim = 256, kDimStep = 8, kBlockStep = 8;
-constexpr int64_t kTokenHeads = 8;  // that share a KV head, of which one threadgroup of token_attention takes all
+constexpr int64_t kTokenHeads = 8;  // heads that share a KV head, all in one threadgroup of token_attention
 
 pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_parts) noexcept {
   pagoda_args::PagedAttention args{};
@@ -80,8 +80,8 @@ Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noe
   return ok_status();
 }
 
-// Whether the rotations and the caching that wait are of these queries and caches, one token of each sequence, and
-// `out` is apart from the keys and values that other threadgroups still read.
+// Whether the waiting rotations and caching belong to these queries and caches, with one token per sequence, and `out`
+// does not overlap the keys and values that other threadgroups still read.
 bool GpuEncoder::rotates_and_caches_for(const PagedAttentionArgs& a) const noexcept {
   return caching_ && same_place(waiting_[0].out, a.q) && same_place(caching_->k_cache, a.k_cache) &&
          same_place(caching_->v_cache, a.v_cache) && a.q.shape[0] == a.sequences.context_lens.shape[0] &&
@@ -114,7 +114,7 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   const int64_t max_parts = num_parts(s, room);
   const bool is_split = max_parts > 1 && (num_sequences > 1 || tokens == 1);
   args.is_split = is_split;
-  // Two tiles of rows where there are prompts, and 32 KiB of threadgroup memory hold them.
+  // Two tiles of rows if there are prompts and they fit in 32 KiB of threadgroup memory.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
   const std::initializer_list<Constant> constants = {
       {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};

@@ -1,4 +1,4 @@
-// qk_norm_rope: a simdgroup for each head of a row.
+// qk_norm_rope: one simdgroup per head of a row.
 #include "args/qk_norm_rope.h"
 
 #include "device/gpu/gpu_encoder.h"

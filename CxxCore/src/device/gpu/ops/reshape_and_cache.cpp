@@ -1,4 +1,4 @@
-// reshape_and_cache: a threadgroup for each token.
+// reshape_and_cache: one threadgroup per token.
 #include "args/reshape_and_cache.h"
 
 #include "device/gpu/gpu_encoder.h"

@@ -1,4 +1,4 @@
-// rms_norm: a threadgroup for each row.
+// rms_norm: one threadgroup per row.
 #include "args/rms_norm.h"
 
 #include "device/gpu/gpu_encoder.h"

@@ -1,4 +1,4 @@
-// rope_and_cache: the norms and rotations that wait for the op after them, which caches what they make.
+// rope_and_cache: norms and rotations that wait for the next op, if it caches their results.
 #include "args/rope_and_cache.h"
 
 #include "device/gpu/gpu_encoder.h"
@@ -6,7 +6,7 @@
 namespace pagoda::device::gpu {
 namespace {
 
-// Whether both can go into one launch: alike but for what they read and write, each in place.
+// Whether both can be fused into one launch: equal except for the tensors they read and write, each in place.
 bool are_alike(const QkNormRopeArgs& q, const QkNormRopeArgs& k) noexcept {
   return same_place(q.x, q.out) && same_place(k.x, k.out) && same_place(q.positions, k.positions) &&
          same_place(q.inv_freq, k.inv_freq) && q.x.shape[0] == k.x.shape[0] && q.x.shape[2] == k.x.shape[2] &&
@@ -21,7 +21,7 @@ void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
   waiting_[num_waiting_++] = a;
 }
 
-// Whether `a` waits with the rotations of its keys: attention may take them over.
+// Whether `a` now waits together with the rotations of its keys: attention may fuse them.
 bool GpuEncoder::rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
   if (num_waiting_ != 2 || caching_ || !same_place(waiting_[1].out, a.k)) return false;
   caching_ = a;

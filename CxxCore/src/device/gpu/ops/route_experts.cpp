@@ -1,4 +1,4 @@
-// route_experts: a simdgroup for each token.
+// route_experts: one simdgroup per token.
 #include <string>
 #include "args/experts.h"
 

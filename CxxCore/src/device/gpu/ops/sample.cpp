@@ -1,4 +1,4 @@
-// sample: a threadgroup for each part of a row keeps the most likely of it, then one for each row draws among those.
+// sample: one threadgroup per part of a row keeps its most likely tokens, then one per row draws among those.
 #include "args/sample.h"
 
 #include "device/gpu/gpu_encoder.h"

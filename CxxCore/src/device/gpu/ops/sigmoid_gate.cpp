@@ -1,4 +1,4 @@
-// sigmoid_gate: a thread for each element.
+// sigmoid_gate: one thread per element.
 #include "args/rows.h"
 #include "device/gpu/gpu_encoder.h"
 

@@ -1,4 +1,4 @@
-// zero_slots and copy_slot: slots in words where their size and place allow it, else in bytes.
+// zero_slots and copy_slot: slots in words if their size and alignment allow it, otherwise in bytes.
 #include <algorithm>
 
 #include "args/rows.h"
@@ -13,7 +13,7 @@ constexpr int64_t kThreads = 128, kUnitsPerThread = 8, kMaxPieces = 1024;
 struct Units {
   pagoda_args::Slot args{};
   bool has_words = true;
-  uint32_t pieces = 1;  // threadgroups for a slot
+  uint32_t pieces = 1;  // threadgroups per slot
 };
 
 Units units_of(const Tensor& pool) noexcept {

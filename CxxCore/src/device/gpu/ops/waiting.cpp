@@ -1,12 +1,12 @@
-// Ops that wait for the next one, which may take them over: norms and gates for the matmul that reads their rows,
-// matmuls for the norm that adds their product to what it normalises, convolutions for their gdn.
+// Ops that wait for the next one, which may fuse them: norms and gates for the matmul that reads their rows, matmuls
+// for the norm that adds their product to its input, convolutions for their gdn.
 #include <utility>
 
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
 
-// Whatever comes next reads what they make, or comes after it. Nothing waits any more when the first is launched.
+// The next op may read their results or has to follow them. All are cleared before the first is launched.
 void GpuEncoder::launch_waiting() noexcept {
   const int num_ropes = std::exchange(num_waiting_, 0);
   const std::optional<ReshapeAndCacheArgs> caching = std::exchange(caching_, std::nullopt);
@@ -27,7 +27,7 @@ void GpuEncoder::launch_maker(const RowMaker& maker) noexcept {
   if (const auto* gate = std::get_if<SigmoidGateArgs>(&maker)) launch_gate(*gate);
 }
 
-// Whether the product that waits is the norm's residual and could be added to its x.
+// Whether the waiting product is the norm's residual and could be added to its x.
 bool GpuEncoder::add_to(const RmsNormArgs& a) noexcept {
   if (!product_ || !a.residual.is_present() || !same_place(product_->args.out, a.residual)) return false;
   Product product = *product_;

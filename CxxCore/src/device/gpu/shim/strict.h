@@ -1,6 +1,6 @@
-// Declarations for clang -fsyntax-only: no code comes of it. Address spaces are real types here, and vectors are
-// clang's own, as in Metal's compiler, so that mixing address spaces and binding references to vector elements
-// are errors. Conversions of bfloat are checked by the CPU shim instead.
+// Declarations for clang -fsyntax-only: no code is generated. Address spaces are real types here, and vectors are
+// clang's own, as in Metal's compiler, so that mixing address spaces and binding references to vector elements are
+// errors. Conversions of bfloat are checked by the CPU shim instead.
 #pragma once
 
 #define METAL_FUNC inline
@@ -30,7 +30,7 @@ typedef unsigned int uint32_t;
 typedef long int64_t;
 typedef unsigned long uint64_t;
 typedef _Float16 half;
-typedef __fp16 bfloat;  // another 16-bit type, told apart from half
+typedef __fp16 bfloat;  // another 16-bit type, distinct from half
 
 template <typename T, int N>
 using vec = T __attribute__((ext_vector_type(N)));
@@ -140,7 +140,7 @@ template <typename B>
 bool any(B);
 template <typename B>
 bool all(B);
-typedef float3 packed_float3;  // laid out otherwise, which a check of types does not see
+typedef float3 packed_float3;  // the layout differs, which a type check does not notice
 typedef half3 packed_half3;
 uint popcount(uint);
 uint clz(uint);

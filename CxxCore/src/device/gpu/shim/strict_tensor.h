@@ -1,5 +1,5 @@
-// Declarations of the tensor operations of Metal 4 that matmul_tensor uses, for strict.h: from the public headers
-// metal_tensor and MPPTensorOpsMatMul2d.h of macOS 26. Operands are lvalues that are not const, of one element type.
+// Declarations of the tensor operations of Metal 4 that matmul_tensor uses, for strict.h: taken from the public headers
+// metal_tensor and MPPTensorOpsMatMul2d.h of macOS 26. Operands are non-const lvalues of one element type.
 #pragma once
 
 namespace metal {
@@ -9,7 +9,7 @@ template <typename Index, unsigned long Rank>
 struct dextents {
   dextents(Index, Index);
 };
-// T has its address space: `threadgroup half`.
+// T includes its address space: `threadgroup half`.
 template <typename T, typename Extents, typename Kind>
 struct tensor {
   tensor(T*, const Extents&);

@@ -1,10 +1,10 @@
-// vec<T, N> and the component-wise functions, shared by the software and CUDA shims. Vectors are passed by value:
-// a reference to device memory would be read component by component.
-// The includer defines MSL_FN (function qualifiers), half, bfloat and the scalar math functions first.
+// vec<T, N> and the component-wise functions, shared by the software and CUDA shims. Vectors are passed by value: a
+// reference to device memory would be read component by component. The includer first defines MSL_FN (function
+// qualifiers), half, bfloat and the scalar math functions.
 #pragma once
 
-// With MSL_WIDE_COPY the includer defines msl_wide<bytes>::type, a builtin type of that size; vectors are then
-// copied as one value of it, which is what makes a device load of half4 one load and not four.
+// With MSL_WIDE_COPY the includer defines msl_wide<bytes>::type, a builtin type of that size; vectors are then copied
+// as one value of that type, so that a device load of half4 is one load and not four.
 #ifdef MSL_WIDE_COPY
 #define MSL_VEC_COPY                                                                                 \
   MSL_FN vec(const vec& o) {                                                                         \
@@ -15,7 +15,7 @@
     return *this;                                                                                    \
   }
 #elif defined(MSL_CHECKED)
-// A copy constructor of our own makes -fsanitize=alignment see vector loads.
+// A user-defined copy constructor lets -fsanitize=alignment check vector loads.
 #define MSL_VEC_COPY                                                          \
   MSL_FN vec(const vec& o) {                                                  \
     for (unsigned i = 0; i < sizeof(vec) / sizeof(T); ++i) (*this)[i] = o[i]; \

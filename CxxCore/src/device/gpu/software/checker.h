@@ -1,5 +1,5 @@
-// Checker: what tests hang into the software device to watch launches, and every access to memory where kernels are
-// instrumented (Tools/kernel_check). Others have none.
+// Checker: a hook with which tests observe the launches of a software device and, if kernels are instrumented
+// (Tools/kernel_check), every memory access. Other builds have none.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Checker {
   virtual void atomic(void* at, size_t size, bool is_write) noexcept = 0;
 };
 
-// The checker of every software device made from now on; null in builds without one.
+// The checker of every software device created from now on; null in builds without one.
 inline Checker*& installed_checker() noexcept {
   static Checker* checker = nullptr;
   return checker;

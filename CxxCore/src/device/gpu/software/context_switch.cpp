@@ -1,4 +1,4 @@
-// The instructions of a switch: callee-saved registers go to the old stack and come from the new one.
+// The instructions of a switch: callee-saved registers are pushed to the old stack and restored from the new one.
 #include "device/gpu/software/context_switch.h"
 
 #include <cstring>

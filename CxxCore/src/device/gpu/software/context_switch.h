@@ -1,4 +1,4 @@
-// Switches between stacks of one OS thread: by a few instructions on x86-64 and aarch64, by ucontext elsewhere.
+// Switches between stacks of one OS thread: with a few instructions on x86-64 and aarch64, with ucontext elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace pagoda::device::gpu::software {
 
-// Where a stack stands while it does not run.
+// The saved state of a stack that is not running.
 struct Context {
 #ifdef PAGODA_UCONTEXT
   ucontext_t state;
@@ -21,7 +21,7 @@ struct Context {
 #endif
 };
 
-// `context` starts `entry` on the stack [low, high) when it is switched to. `entry` never returns.
+// Sets up `context` to start `entry` on the stack [low, high) when it is switched to. `entry` never returns.
 void prepare_context(Context& context, char* low, char* high, void (*entry)()) noexcept;
 
 void switch_context(Context& from, Context& to) noexcept;

@@ -27,7 +27,7 @@ Result<std::unique_ptr<GuardedBuffer>> GuardedBuffer::create(size_t size, const 
   if (mapped == MAP_FAILED)
     return make_error(StatusCode::out_of_memory, concat(label, ": the system refused ", size, " bytes"));
   char* map = static_cast<char*>(mapped);
-  char* data = map + kPageBytes + pages - body;  // ends as close to the guard as alignment lets it
+  char* data = map + kPageBytes + pages - body;  // ends as close to the guard page as its alignment allows
   mprotect(map, kPageBytes, PROT_NONE);
   mprotect(map + kPageBytes + pages, kPageBytes, PROT_NONE);
   std::memset(data + size, kPattern, body - size);
@@ -42,7 +42,7 @@ GuardedBuffer::~GuardedBuffer() {
 
 bool GuardedBuffer::is_intact() const noexcept {
 #ifdef PAGODA_ASAN
-  return true;  // the sanitizer has seen it
+  return true;  // the sanitizer would have caught it
 #else
   const char* end = map_ + map_bytes_ - kPageBytes;
   for (const char* p = data_ + size_; p < end; ++p)

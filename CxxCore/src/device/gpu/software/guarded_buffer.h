@@ -1,5 +1,5 @@
-// GuardedBuffer: memory of exactly the size asked for, zero-filled, between pages that no access survives. What is left
-// between its end and the guard page holds a pattern, so that a write there is seen as well.
+// GuardedBuffer: zero-filled memory of exactly the requested size, between guard pages on which any access faults. The
+// bytes between its end and the guard page hold a pattern, so that a write there is detected as well.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Runtime calls of kernels: each either returns at once or yields to another fiber until all threads have arrived.
+// Runtime calls of kernels: each either returns immediately or yields to another fiber until all threads have arrived.
 #include "device/gpu/software/kernel_runtime.h"
 
 #include <cstring>
@@ -13,17 +13,17 @@ namespace pagoda::device::gpu::software {
 
 constexpr uint32_t kMemDevice = 1, kMemThreadgroup = 2;  // metal::mem_flags
 
-// The private side of Worker that kernels reach through the functions below.
+// Access to Worker's private members for the functions that kernels call.
 struct Rendezvous {
   [[noreturn]] static void fail(const char* what, int line, const std::string& detail) noexcept {
     Worker& w = *current_worker;
     Fiber* fiber = w.current_;
     w.error_ = concat(w.kernel_->name, line ? concat(" line ", line) : "", ": ", what, " [thread ",
                       fiber->builtins.thread_index_in_threadgroup, " of threadgroup ", w.group_index_, "]: ", detail);
-    for (;;) w.switch_to(fiber, nullptr);  // never comes back
+    for (;;) w.switch_to(fiber, nullptr);  // never returns
   }
 
-  // Comes to a rendezvous of the simdgroup; returns the values of its lanes. `last` is for the last lane to come.
+  // Arrives at a rendezvous of the simdgroup; returns the values of its lanes. The last lane to arrive calls `last`.
   template <class Last>
   static unsigned char* meet(const void* value, size_t size, const char* what, int line, Last last) noexcept {
     Worker& w = *current_worker;

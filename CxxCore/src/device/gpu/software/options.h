@@ -1,4 +1,4 @@
-// How the software device runs kernels: in which order, on how many threads, and what it looks out for.
+// How the software device runs kernels: in which order, on how many threads, and with which checks.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,24 @@
 namespace pagoda::device::gpu::software {
 
 enum class Order : uint8_t {
-  forward,   // threads and threadgroups by rising index
-  reverse,   // by falling index
-  shuffled,  // in an order drawn once for each threadgroup
-  random,    // drawn anew at every switch
+  forward,   // threads and threadgroups by ascending index
+  reverse,   // by descending index
+  shuffled,  // in a random order chosen once per threadgroup
+  random,    // chosen anew at every switch
 };
 
 struct Options {
   Order order = Order::forward;
   uint64_t seed = 1;
-  int num_threads = 0;             // 0: one for each core
-  bool check_uniform = false;      // operands of simdgroup_load and simdgroup_store are equal in all lanes
-  bool reverse_launches = false;   // launches between two barriers run last first: nothing may depend on it
+  int num_threads = 0;             // 0: one per core
+  bool check_uniform = false;      // checks that operands of simdgroup_load and simdgroup_store are equal in all lanes
+  bool reverse_launches = false;   // runs launches between two barriers in reverse: results must not depend on it
   bool forget_barriers = false;    // a planted defect: no launch waits for another
-  bool has_tensor_units = false;   // claims those of matmul_tensor, which it runs in any case
+  bool has_tensor_units = false;   // reports those of matmul_tensor, which it can run in any case
   uint32_t max_rounds = 1u << 31;  // of all loops of a threadgroup together; more is an endless loop
 };
 
-// The options of every software device made from now on without others; tests run all kernels in other orders by it.
+// The default options of every software device created from now on; tests use them to run all kernels in other orders.
 inline Options& installed_options() noexcept {
   static Options options;
   return options;

@@ -1,4 +1,4 @@
-// Tells the address sanitizer about stacks and unused memory; nothing in other builds.
+// Informs the address sanitizer about stacks and unused memory; does nothing in other builds.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace pagoda::device::gpu::software {
 #ifdef PAGODA_ASAN
 inline void poison(const void* at, size_t size) noexcept { __asan_poison_memory_region(at, size); }
 inline void unpoison(const void* at, size_t size) noexcept { __asan_unpoison_memory_region(at, size); }
-// Before a switch to the stack [low, low + size); a null `save` ends the stack that is left.
+// Call before a switch to the stack [low, low + size); a null `save` ends the current stack.
 inline void sanitizer_leave(void** save, const void* low, size_t size) noexcept {
   __sanitizer_start_switch_fiber(save, low, size);
 }
-// After a switch; learns the host's stack when it came from there first.
+// Call after a switch; on the first switch away from the host's stack, records that stack.
 inline void sanitizer_arrive(void* saved, const void*& host_low, size_t& host_size) noexcept {
   const void* low = nullptr;
   size_t size = 0;

@@ -1,4 +1,4 @@
-// SoftwareBackend: records launches, runs those between two barriers together, threadgroups side by side.
+// SoftwareBackend: records launches, runs those between two barriers together, and runs threadgroups in parallel.
 #include "device/gpu/software/software_backend.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Result<std::unique_ptr<SoftwareBackend>> SoftwareBackend::create(const Options& 
                                                                  std::span<const KernelFile> files) {
   std::unique_ptr<SoftwareBackend> made(new SoftwareBackend(options, files));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  // The shadow that a checker has of memory is not shared between threads.
+  // A checker's shadow memory is not shared between threads.
   const int num_threads = made->checker_ ? 1 : options.num_threads > 0 ? options.num_threads : cores;
   PAGODA_ASSIGN_OR_RETURN(made->pool_, ThreadPool::create(num_threads));
   for (int i = 0; i < num_threads; ++i) made->workers_.push_back(std::make_unique<Worker>());
@@ -103,7 +103,7 @@ void SoftwareBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threa
   if (hazards_.needs_barrier(*software.kernel, bindings) && !options_.forget_barriers) {
     run_waiting();
     ++num_barriers_;
-    if (!error_.is_ok()) return;  // the first error of the step stays
+    if (!error_.is_ok()) return;  // the first error of the step is kept
   }
   if (num_waiting_ == launches_.size()) launches_.emplace_back();
   Launch& recorded = launches_[num_waiting_];
@@ -113,9 +113,9 @@ void SoftwareBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threa
   ++num_launches_;
 }
 
-// Launches that wait together touch no memory that one of them writes: seen by address, so that a tracker that misses a
-// barrier, and two buffers over the same memory, are found out. That a kernel keeps to its bindings, the check build
-// sees.
+// Checks that waiting launches touch no memory that one of them writes: by address, so that a tracker that misses a
+// barrier, and two buffers over the same memory, are detected. The check build verifies that a kernel stays within its
+// bindings.
 Status SoftwareBackend::check_hazards(const Launch& launch) const {
   for (const Launch& earlier : waiting())
     for (const Region& theirs : earlier.regions)
@@ -130,7 +130,7 @@ Status SoftwareBackend::check_hazards(const Launch& launch) const {
   return ok_status();
 }
 
-// Launches between two barriers: in any order, one after the other.
+// Runs the launches between two barriers: in any order, one after another.
 void SoftwareBackend::run_waiting() noexcept {
   if (options_.reverse_launches) std::reverse(waiting().begin(), waiting().end());
   for (const Launch& launch : waiting())

@@ -1,5 +1,6 @@
-// SoftwareBackend: runs the kernels' own text on the host, thread by thread as fibers. Slow and right; it sees what
-// GPUs only suffer: divergence, endless loops, writes out of bounds, results that depend on the order of threads.
+// SoftwareBackend: runs the kernels' own source on the host, with a fiber per thread. Slow but exact; it reports faults
+// that a GPU would not notice: divergence, endless loops, writes out of bounds, results that depend on the order of
+// threads.
 // State: the launches since the last barrier, and the first error of the step. Thread rule: Backend's.
 #pragma once
 
@@ -32,7 +33,7 @@ class SoftwareBackend final : public Backend, private Pending {
   Pending& submit() noexcept override;
   bool has_tensor_units() const noexcept override { return options_.has_tensor_units; }
 
-  void set_options(const Options& options) noexcept { options_ = options; }  // the number of threads stays
+  void set_options(const Options& options) noexcept { options_ = options; }  // does not change the number of threads
   uint64_t num_launches() const noexcept { return num_launches_; }
   uint64_t num_barriers() const noexcept { return num_barriers_; }
 
@@ -46,7 +47,7 @@ class SoftwareBackend final : public Backend, private Pending {
     Size3 groups, threads;
     KernelInputs inputs;
     size_t values_bytes = 0;
-    // Kept from step to step, as all of a launch: none is made anew.
+    // Kept from step to step, like everything in a launch: nothing is reallocated.
     std::unique_ptr<std::array<std::byte, kMaxValuesBytes>> values;
     std::vector<Region> regions;
     std::vector<const class GuardedBuffer*> buffers;
@@ -70,9 +71,9 @@ class SoftwareBackend final : public Backend, private Pending {
   std::vector<std::unique_ptr<Worker>> workers_;  // by thread of the pool
   std::vector<std::unique_ptr<SoftwarePipeline>> pipelines_;
   HazardTracker hazards_;
-  std::vector<Launch> launches_;  // the first num_waiting_ wait, the others are ready for more
+  std::vector<Launch> launches_;  // the first num_waiting_ are waiting, the others are kept for reuse
   size_t num_waiting_ = 0;
-  Status error_;  // the step's first
+  Status error_;  // the first one of the step
   uint64_t num_launches_ = 0, num_barriers_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The software device as an optional one, and the dry device with it; Sources/SoftwareDevice adds them to a program.
+// Registers the software device and the dry device as optional devices; Sources/SoftwareDevice adds them to a program.
 #include "base/assign_or_return.h"
 #include "device/gpu/dry_device.h"
 #include "device/gpu/gpu_device.h"
@@ -20,7 +20,7 @@ OptionalDevice device{"software", make, [] { return true; }, nullptr};
 }  // namespace
 }  // namespace pagoda::device::gpu::software
 
-// Not with tables that have forgotten its kernels.
+// Not in builds whose tables omit its kernels.
 extern "C" void pagoda_add_software_device() noexcept {
   using namespace pagoda::device;
   if (gpu::kIsMetalOnly) return;

@@ -17,7 +17,7 @@ thread_local Worker* current_worker = nullptr;
 thread_local uint32_t rounds_left = 0;
 
 namespace {
-constexpr size_t kStackBytes = 64 * 1024, kGuardBytes = 16 * 1024;  // a guard holds a page of any system
+constexpr size_t kStackBytes = 64 * 1024, kGuardBytes = 16 * 1024;  // a guard is at least one page on any system
 constexpr size_t kArenaBytes = kThreadgroupMemoryBytes + kMaxThreadgroupVariables * 128 + 64;
 constexpr size_t kSlotBytes = kStackBytes + kGuardBytes;
 }  // namespace
@@ -28,7 +28,7 @@ Worker::~Worker() {
 
 Status Worker::reserve(uint32_t num_threads) {
   if (arena_.empty()) {
-    fibers_.reserve(kMaxThreads);  // never moves: fibers point into it
+    fibers_.reserve(kMaxThreads);  // never reallocates: fibers point into it
     simdgroups_.reserve(kMaxSimdgroups);
     arena_.resize(kArenaBytes);
     arena_touched_ = kArenaBytes;
@@ -45,7 +45,7 @@ Status Worker::reserve(uint32_t num_threads) {
         return make_error(StatusCode::out_of_memory, "software device: no memory for guard pages");
       Fiber& fiber = fibers_.emplace_back();
       fiber.stack_low = base + kGuardBytes;
-      // Stacks start at staggered addresses: at equal page offsets they would all fight for the same cache sets.
+      // Stacks start at staggered addresses: at equal page offsets they would all compete for the same cache sets.
       fiber.stack_high = fiber.stack_low + kStackBytes - (fibers_.size() - 1) % 61 * 576;
     }
   }
@@ -91,7 +91,7 @@ void Worker::choose_order() noexcept {
   ready_simdgroups_ = num_simdgroups_ == 32 ? ~0u : (1u << num_simdgroups_) - 1u;
 }
 
-// The fiber to run next, looked for from a place on; null when all wait.
+// The fiber to run next, searched from the given position on; null if all are waiting.
 Fiber* Worker::first_ready(uint32_t from_simdgroup, uint32_t from_lane) noexcept {
   if (!ready_simdgroups_) return nullptr;
   const auto choose = [this](uint32_t ready, uint32_t from) {
@@ -123,7 +123,7 @@ void Worker::switch_to(Fiber* from, Fiber* to) noexcept {
   sanitizer_arrive(from ? from->fake_stack : host_fake_stack_, host_stack_, host_stack_bytes_);
 }
 
-// The fiber cannot continue: runs another, or the scheduler when none can.
+// The fiber cannot continue: switches to another, or to the scheduler if none can run.
 void Worker::yield(Fiber* fiber) noexcept {
   Simdgroup& group = *fiber->simdgroup;
   group.ready &= ~(1u << fiber->place);
@@ -141,7 +141,7 @@ void Worker::fiber_main() {
   worker->kernel_->entry(*worker->inputs_, fiber->builtins);
   fiber->wait = Wait::done;
   ++worker->num_done_;
-  for (;;) worker->yield(fiber);  // never comes back
+  for (;;) worker->yield(fiber);  // never returns
 }
 
 void Worker::begin(const Threadgroup& group) noexcept {
@@ -203,7 +203,7 @@ std::string Worker::run(const KernelInfo& kernel, const KernelInputs& inputs, co
 }
 
 std::string Worker::deadlock() const {
-  std::map<std::string, std::pair<uint32_t, uint32_t>> seen;  // where -> how many, the first
+  std::map<std::string, std::pair<uint32_t, uint32_t>> seen;  // where -> count, first thread
   for (uint32_t i = 0; i < num_threads_; ++i) {
     const Fiber& fiber = fibers_[i];
     const std::string where =

@@ -1,6 +1,6 @@
-// Worker: runs one threadgroup at a time, a fiber for each of its threads. Barriers and simd functions are rendezvous
-// between fibers; a fiber that waits hands over to the next that can run.
-// Thread rule: one OS thread at a time; the thread's worker is current_worker while it runs.
+// Worker: runs one threadgroup at a time, with a fiber for each of its threads. Barriers and simd functions are
+// rendezvous between fibers; a waiting fiber switches to the next one that can run.
+// Thread rule: one OS thread at a time; while a worker runs, it is that thread's current_worker.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace pagoda::device::gpu::software {
 
 constexpr uint32_t kMaxThreads = 1024;
 constexpr uint32_t kMaxSimdgroups = kMaxThreads / kSimdWidth;
-constexpr size_t kThreadgroupMemoryBytes = 30720;  // of the 32768 that every Apple GPU has: some to spare
-constexpr int kMaxThreadgroupVariables = 64;       // of one .metal file
+constexpr size_t kThreadgroupMemoryBytes = 30720;  // of the 32768 that every Apple GPU has: leaves some spare
+constexpr int kMaxThreadgroupVariables = 64;       // per .metal file
 
 enum class Wait : uint8_t { ready, simd, barrier, done };
 
@@ -30,32 +30,32 @@ struct Simdgroup;
 struct alignas(64) Fiber {
   Context context;
   Simdgroup* simdgroup = nullptr;
-  const char* what = nullptr;  // it waits in
+  const char* what = nullptr;  // the call it waits in
   int line = 0;
   Wait wait = Wait::ready;
-  uint8_t phase = 0;  // of its simdgroup's slots
-  uint8_t place = 0;  // in its simdgroup's running order
+  uint8_t phase = 0;  // selects one of its simdgroup's slots
+  uint8_t place = 0;  // index in its simdgroup's running order
   uint8_t lane = 0;
   Epochs epochs;
   Builtins builtins;
   char* stack_low = nullptr;
   char* stack_high = nullptr;
-  void* fake_stack = nullptr;  // of the address sanitizer
+  void* fake_stack = nullptr;  // for the address sanitizer
 };
 
 struct alignas(64) Simdgroup {
   unsigned char slots[2][kSimdWidth * 16];
-  uint32_t num_arrived, ready;  // ready: a bit for each place
-  uint32_t place_bit;           // 1 << its own place in the running order
+  uint32_t num_arrived, ready;  // ready: one bit per index in the running order
+  uint32_t place_bit;           // 1 << its own index in the running order
   Fiber* fibers;
   const char* what;
   int line;
-  uint8_t order[kSimdWidth];  // place -> lane
+  uint8_t order[kSimdWidth];  // index -> lane
 };
 
 struct Threadgroup {
   Size3 position, groups, threads;
-  uint32_t index = 0;  // of the launch
+  uint32_t index = 0;  // in the launch
   uint32_t num_groups = 0;
 };
 
@@ -65,13 +65,13 @@ class Worker {
   Worker(const Worker&) = delete;
   ~Worker();
 
-  // Makes room for threadgroups of so many threads. Kept for later launches.
+  // Allocates space for threadgroups of `num_threads` threads, which is kept for later launches.
   Status reserve(uint32_t num_threads);
-  // Runs all threads of `group`; "" or what went wrong.
+  // Runs all threads of `group`; returns "" or the error.
   std::string run(const KernelInfo& kernel, const KernelInputs& inputs, const Threadgroup& group,
                   const Options& options, Checker* checker) noexcept;
 
-  // The thread that runs, for a Checker; and whether `p` is the worker's own memory, which kernels read on the way.
+  // The running thread, for a Checker; and whether `p` is in the worker's own memory, which kernels also read.
   const Fiber* current() const noexcept { return current_; }
   uint32_t group_index() const noexcept { return group_index_; }
   uint32_t num_threads() const noexcept { return num_threads_; }
@@ -92,8 +92,8 @@ class Worker {
 
   std::vector<Fiber> fibers_;
   std::vector<Simdgroup> simdgroups_;
-  std::vector<std::pair<char*, size_t>> stacks_;  // mapped, by simdgroup
-  std::vector<char> arena_;                       // of threadgroup variables, with gaps between them
+  std::vector<std::pair<char*, size_t>> stacks_;  // memory mappings, by simdgroup
+  std::vector<char> arena_;                       // for threadgroup variables, with gaps between them
   Context scheduler_;
   Fiber* current_ = nullptr;
   size_t arena_used_ = 0, arena_touched_ = 0, variables_bytes_ = 0;
@@ -101,7 +101,7 @@ class Worker {
   uint32_t num_threads_ = 0, num_simdgroups_ = 0, num_done_ = 0;
   uint32_t barrier_arrived_ = 0;
   int barrier_line_ = 0;
-  uint32_t ready_simdgroups_ = 0;  // a bit for each place
+  uint32_t ready_simdgroups_ = 0;  // one bit per index in the running order
   uint8_t simdgroup_order_[kMaxSimdgroups], simdgroup_place_[kMaxSimdgroups];
   uint64_t random_ = 1;
   const KernelInfo* kernel_ = nullptr;
@@ -110,7 +110,7 @@ class Worker {
   Checker* checker_ = nullptr;
   uint32_t group_index_ = 0;
   std::string error_;
-  const void* host_stack_ = nullptr;  // of the address sanitizer
+  const void* host_stack_ = nullptr;  // for the address sanitizer
   void* host_fake_stack_ = nullptr;
   size_t host_stack_bytes_ = 0;
 };

@@ -4,7 +4,7 @@
 
 namespace pagoda::device::reference {
 
-// Written twice, as key and as value: the same bytes to the same place.
+// Written twice, as key and as value: the same bytes to the same location.
 void cache_latents(const CacheLatentsArgs& args) noexcept {
   const Tensor rows = split_last(args.x, 1, args.x.shape[1]), cache = with_one_head(args.cache, args.x.shape[1]);
   reshape_and_cache({.k = rows, .v = rows, .slot_mapping = args.slot_mapping, .k_cache = cache, .v_cache = cache});

@@ -8,7 +8,7 @@
 namespace pagoda::device::reference {
 namespace {
 
-// Index of the largest value that is not taken, the first of equal ones; takes it.
+// Index of the largest value that is not taken (the first on ties), which is then marked as taken.
 size_t take_best(const std::vector<double>& values, std::vector<bool>& is_taken) {
   size_t best = values.size();
   for (size_t i = 0; i < values.size(); ++i)

@@ -78,7 +78,7 @@ class Lexer {
 
   void push(TokenKind kind, std::string text) { tokens_.push_back({kind, line_, std::move(text), 0, 0}); }
 
-  // Pushes text that precedes a tag whose sign is '-', '+' or 0, stripped according to the sign and lstrip_blocks.
+  // Pushes the text before a tag, stripped according to lstrip_blocks and the tag's sign ('-', '+' or 0).
   void push_data(std::string_view text, char sign, bool is_variable) {
     const size_t whole = text.size();
     if (sign == '-') {

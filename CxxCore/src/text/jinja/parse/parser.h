@@ -41,7 +41,7 @@ class Parser {
 
   // Statements: statements.cpp.
   Body parse_body(Names end_names);
-  Body parse_block_body(Names end_names);  // after the tag's own expressions: its end, then statements
+  Body parse_block_body(Names end_names);  // called after the tag's own expressions: reads its end, then statements
   void parse_statement(Body& body);
   NodePtr parse_for();
   NodePtr parse_if();

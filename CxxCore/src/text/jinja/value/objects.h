@@ -16,8 +16,8 @@ struct Function : Object {
   enum class Form : uint8_t { macro, method, global };
   Form form = Form::global;
   std::string name;             // method or global
-  Value self;                   // of a method
-  const Node* macro = nullptr;  // of a macro or a call block
+  Value self;                   // only for a method
+  const Node* macro = nullptr;  // only for a macro or a call block
   Scope* scope = nullptr;       // where the macro was defined
 
   Value attribute(std::string_view attribute_name) override;

@@ -306,7 +306,7 @@ std::vector<Value> to_items(Runtime& runtime, const Value& value) {
   std::vector<Value> out;
   Items items(runtime, value);
   for (Value item; items.next(item);) {
-    // The caller's copy is charged when it becomes a value; until then it may not exceed the budget either.
+    // The caller's copy is charged only when it becomes a value; it must not exceed the budget before that either.
     if (!runtime.fits(out.size() * sizeof(Value))) break;
     out.push_back(std::move(item));
   }

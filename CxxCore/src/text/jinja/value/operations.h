@@ -46,7 +46,7 @@ void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries
 Value subscript(Runtime& runtime, const Value& object, const Value& key);
 Value slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step);
 
-// text.find(part) or rfind, charged to the time budget: two long, nearly matching texts cost their product.
+// text.find(part) or rfind, charged to the time budget: two long, nearly matching texts take quadratic time.
 size_t find_bytes(Runtime& runtime, std::string_view text, std::string_view part, bool from_right = false);
 
 size_t count_characters(std::string_view text);

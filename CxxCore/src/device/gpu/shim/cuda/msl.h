@@ -1,4 +1,4 @@
-// All of the portable subset for CUDA, atomics and kernel inputs among it; the translated text includes this.
+// The whole portable subset for CUDA, including atomics and kernel inputs; translated kernels include this.
 #pragma once
 
 #include "device/gpu/shim/cuda/matrix.h"

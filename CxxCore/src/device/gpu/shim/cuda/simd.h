@@ -10,9 +10,9 @@ MSL_FN mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(uint(a) 
 MSL_FN void threadgroup_barrier(mem_flags) { __syncthreads(); }
 MSL_FN void simdgroup_barrier(mem_flags) { __syncwarp(); }
 
-MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not hold ptxas back
+MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not stop ptxas from moving loads
 
-// Programmatic dependent launches: without such an edge in the graph both do nothing.
+// Programmatic dependent launch: without such an edge in the graph, both functions do nothing.
 MSL_FN void msl_let_dependents_begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

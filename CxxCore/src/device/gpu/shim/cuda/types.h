@@ -1,4 +1,4 @@
-// Types and words of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc. Nothing of the CUDA toolkit is
+// Types and keywords of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc. Nothing of the CUDA toolkit is
 // included: a machine may have NVRTC without headers.
 #pragma once
 
@@ -12,7 +12,7 @@
 #define MSL_CONSTANT_TABLE static __constant__ const
 #define MSL_TG_VAR(SITE, NAME, DIMS, ...) __shared__ alignas(16) __VA_ARGS__ NAME DIMS;
 
-// The host gives each constant of a pipeline as a macro, -DMSL_CONSTANT_<name>=<value>.
+// The host passes each constant of a pipeline as a macro, -DMSL_CONSTANT_<name>=<value>.
 #define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) static constexpr T NAME = T(MSL_CONSTANT_##NAME);
 
 #ifndef FLT_MAX
@@ -32,8 +32,8 @@ typedef unsigned short ushort;
 typedef unsigned char uchar;
 typedef unsigned long ulong;
 
-// Metal's half: converts to and from float freely; half op half stays half, half op float is float. Arithmetic goes
-// through float, which rounds to the same half: 24 bits are enough for sums, products and quotients of 11.
+// Metal's half: converts to and from float implicitly; half op half stays half, half op float is float. Arithmetic goes
+// through float, which rounds to the same half: 24 bits are enough for sums, products and quotients of 11-bit numbers.
 struct half {
   ushort bits;
   half() = default;

@@ -1,4 +1,4 @@
-// simdgroup_matrix of the Metal Shading Language for the software device: two elements a lane.
+// simdgroup_matrix of the Metal Shading Language for the software device: two elements per lane.
 #pragma once
 
 #include "device/gpu/shim/software/simd.h"
@@ -21,8 +21,8 @@ MSL_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T v) {
   m.msl_e[0] = m.msl_e[1] = v;
   return m;
 }
-// Metal does not say which lane holds which element. The check build reads a neighbour's element as well, so that a
-// load is ordered after stores, and stores after loads, by barriers and not by our layout.
+// Metal does not specify which lane holds which element. The check build also reads a neighbour's element, so that
+// loads and stores have to be ordered by barriers and not just by our layout.
 #ifdef MSL_CHECKED
 extern "C" void __tsan_read2(void* p);
 MSL_FN void msl_see_neighbour(const void* p) { __tsan_read2(const_cast<void*>(p)); }

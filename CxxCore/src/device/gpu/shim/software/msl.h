@@ -1,4 +1,4 @@
-// All of the portable subset for the software device, atomics and kernel inputs among it; generated files include this.
+// The whole portable subset for the software device, including atomics and kernel inputs; generated files include this.
 #pragma once
 
 #include "device/gpu/shim/software/matrix.h"

@@ -15,7 +15,7 @@ MSL_FN void simdgroup_barrier(mem_flags f, int line = __builtin_LINE()) {
   ::pagoda::device::gpu::software::simdgroup_barrier(uint(f), line);
 }
 
-// simd_* take the types Metal's own back end is known to handle; bfloat is left out on purpose.
+// simd_* accept the types that Metal's own backend is known to handle; bfloat is excluded on purpose.
 template <typename T>
 struct msl_simd_ok {
   static constexpr bool value = false;
@@ -45,7 +45,7 @@ MSL_FN const T* msl_gather(T v, const char* what, int line) {
   return (const T*)::pagoda::device::gpu::software::simd_exchange(&v, sizeof(T), what, line);
 }
 
-// Reductions follow the butterfly order of the CUDA shim, so that the two can agree to the bit.
+// Reductions follow the butterfly order of the CUDA shim, so that the two can agree bit for bit.
 #define MSL_REDUCE(NAME, EXPR)                                                                        \
   template <typename T>                                                                               \
   MSL_FN T NAME(T v, int line = __builtin_LINE()) {                                                   \

@@ -1,5 +1,5 @@
 // The tensor operations of Metal 4 that matmul_tensor uses, for the software device: plain loops over the whole tile.
-// What Metal leaves open is chosen here: which thread has which sum, and the order of a sum.
+// It chooses what Metal leaves unspecified: which thread holds which sum, and the summation order.
 #pragma once
 
 #include "device/gpu/shim/software/msl.h"
@@ -11,7 +11,7 @@ struct tensor_inline {};
 template <typename Index, size_t Rank>
 struct dextents {
   static_assert(Rank == 2, "the subset has matrices only");
-  Index msl_size[2];  // the dimension whose elements are neighbours first
+  Index msl_size[2];  // the dimension with adjacent elements first
   dextents(Index first, Index second) : msl_size{first, second} {}
 };
 template <typename T, typename Extents, typename Kind>
@@ -25,7 +25,7 @@ struct execution_simdgroups {
   static constexpr int msl_threads = 32 * Count;
 };
 
-// A tile [M, N] that the threads share: thread t has its elements t, t + Threads, ...
+// A tile [M, N] shared by the threads: thread t holds its elements t, t + Threads, ...
 template <typename T, int M, int N, int Threads>
 struct msl_shared_tile {
   static_assert(M * N % Threads == 0, "each thread has as many elements");
@@ -71,7 +71,7 @@ struct matmul2d {
   template <typename Left, typename Right, typename T>
   metal::msl_shared_tile<T, D.m, D.n, Scope::msl_threads> get_destination_cooperative_tensor() const {
     metal::msl_shared_tile<T, D.m, D.n, Scope::msl_threads> tile;
-    for (T& e : tile.msl_e) e = T(__builtin_nanf(""));  // Metal leaves them as they are
+    for (T& e : tile.msl_e) e = T(__builtin_nanf(""));  // Metal leaves them uninitialised
     return tile;
   }
   template <typename T, typename E, typename K, typename Sum>

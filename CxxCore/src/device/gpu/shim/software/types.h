@@ -1,4 +1,4 @@
-// Types and words of the Metal Shading Language for the software device: C++20 for clang.
+// Types and keywords of the Metal Shading Language for the software device: C++20 for clang.
 #pragma once
 
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include "device/gpu/software/kernel_runtime.h"
 
-// Sums must not depend on what a processor can fuse; kernels that want a fused operation write fma().
+// Sums must not depend on what a processor can fuse; kernels that need a fused operation use fma().
 #pragma clang fp contract(off)
-// A kernel file uses a part of its common headers.
+// A kernel file uses only part of its common headers.
 #pragma clang diagnostic ignored "-Wunused-const-variable"
 #pragma clang diagnostic ignored "-Wunused-function"
 
@@ -28,7 +28,7 @@
 #define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) \
   thread_local T NAME;                        \
   void msl_set_##NAME(uint32_t bits) noexcept { NAME = msl_from_bits<T>(bits); }
-// Whether a loop continues; an endless one ends in an error.
+// Whether a loop continues; an endless loop ends in an error.
 #define MSL_LOOP(...) ((__VA_ARGS__) && ::pagoda::device::gpu::software::count_round(__LINE__))
 
 #define FLT_MAX __FLT_MAX__

@@ -1,1 +1,1 @@
-// Stands in for Metal's header while mslc preprocesses; the target's shim has the contents.
+// Stub for Metal's header while mslc preprocesses; the target's shim provides the contents.
