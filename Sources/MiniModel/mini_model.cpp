@@ -11,7 +11,7 @@
 
 namespace {
 
-// 64-byte alignment lets a device read tensors where they lie.
+// 64-byte alignment lets a device read tensors in place.
 alignas(64) constexpr uint8_t kConfig[] = {
 #embed "files/config.json"
 };

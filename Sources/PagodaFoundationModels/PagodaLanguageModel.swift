@@ -83,7 +83,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
   nonisolated(nonsending) private func stream(
     _ events: some AsyncSequence<Event, any Error>, into channel: LanguageModelExecutorGenerationChannel
   ) async throws {
-    var count = 0  // tokens since the last words: their texts are held until they are sure
+    var count = 0  // tokens since the last text: text is held back until it is certain
     var reasoningCount = 0
     func take() -> Int {
       defer { count = 0 }

@@ -40,7 +40,7 @@ enum TranscriptReader {
     return sampling
   }
 
-  /// Nil: no tools may be called.
+  /// Nil if no tools may be called.
   private static func toolChoice(of mode: GenerationOptions.ToolCallingMode?) -> Request.ToolChoice? {
     switch mode?.kind {
     case .disallowed: nil
@@ -49,7 +49,7 @@ enum TranscriptReader {
     }
   }
 
-  /// Tokens of thinking; nil leaves it to the model.
+  /// Tokens of thinking; nil leaves the number to the model.
   private static func thinkingBudget(of level: ContextOptions.ReasoningLevel) -> Int? {
     switch level {
     case .light: 512
@@ -58,7 +58,7 @@ enum TranscriptReader {
     }
   }
 
-  /// The framework's error for one of the engine's; others stay as they are.
+  /// The framework's error for an engine error; other errors are returned unchanged.
   static func error(_ error: any Error, contextSize: Int, tokenCount: Int) -> any Error {
     switch error {
     case PagodaError.contextOverflow(let message):
@@ -73,7 +73,7 @@ enum TranscriptReader {
     }
   }
 
-  /// Reasoning of earlier turns is left out, as with the framework's own models.
+  /// Reasoning of earlier turns is omitted, as with the framework's own models.
   static func messages(of transcript: FoundationModels.Transcript) -> [Message] {
     transcript.compactMap { entry in
       switch entry {

@@ -17,7 +17,7 @@ struct BlobFetch: Sendable {
     meter.adjust(blob.size)
     var retry = Retry(settings)
     var wrongBodies = 0
-    var most = blob.size  // of any attempt: one that restarts at zero must get further to count as progress
+    var most = blob.size  // of all attempts so far: one that restarts at zero must get further to count as progress
     while true {
       if !blob.isFull {
         do {
@@ -68,7 +68,7 @@ struct BlobFetch: Sendable {
     }
   }
 
-  /// `bytes 100-199/200`: must be exactly the rest.
+  /// `bytes 100-199/200`: must be exactly the missing range.
   private func continues(_ range: String, _ blob: BlobFile) -> Bool {
     range == "bytes \(blob.size)-\(blob.file.size - 1)/\(blob.file.size)"
   }

@@ -1,4 +1,4 @@
-// Search of a hub for models by words.
+// Searches a hub for models by words in their names.
 import Foundation
 
 /// A model that a search found.
@@ -9,12 +9,12 @@ public struct HubHit: Hashable, Sendable, Identifiable {
   public let downloads: Int
   /// Whether it has files that can be loaded: safetensors or GGUF.
   public let hasWeights: Bool
-  /// Whether access must be asked for at the hub.
+  /// Whether access must be requested on the hub.
   public let isGated: Bool
 }
 
 extension HubAPI {
-  /// Models whose names contain the words, those with most downloads first. Names that are none are left out.
+  /// Models whose names contain the words, those with the most downloads first. Invalid names are skipped.
   public func search(_ words: String, limit: Int = 20) async throws -> [HubHit] {
     let query = "search=\(encoded(words, alsoSlash: true))&limit=\(limit)&sort=downloads"
     let address = "\(settings.endpoint)/api/models?\(query)"
@@ -43,7 +43,7 @@ extension HubAPI {
 }
 
 private struct SearchRow: Decodable {
-  /// false, or how access is granted.
+  /// `gated` is false, or says how access is granted.
   struct Gate: Decodable {
     var isGated: Bool
     init(from decoder: any Decoder) throws {

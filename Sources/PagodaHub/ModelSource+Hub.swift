@@ -2,8 +2,8 @@
 public import PagodaKit
 
 extension ModelSource {
-  /// A model of a Hugging Face hub, such as `Qwen/Qwen3.5-0.8B` or `Qwen/Qwen3.5-0.8B@main`. It is taken from the cache
-  /// that other programs share, and fetched, with hashes checked, where it is not there.
+  /// A model of a Hugging Face hub, such as `Qwen/Qwen3.5-0.8B` or `Qwen/Qwen3.5-0.8B@main`. It is loaded from the
+  /// cache shared with other programs, or else downloaded and verified by its hashes.
   ///
   /// ```swift
   /// let model = ModelContainer(.hub("Qwen/Qwen3.5-0.8B"))

@@ -21,7 +21,7 @@ public struct PullProgress: Hashable, Sendable {
     bytesPerSecond > 0 ? Double(bytesTotal - bytesDone) / bytesPerSecond : nil
   }
 
-  /// From 0 to 1.
+  /// The completed fraction, from 0 to 1.
   public var fraction: Double { bytesTotal > 0 ? Double(bytesDone) / Double(bytesTotal) : 1 }
 }
 

@@ -1,9 +1,9 @@
-// PagodaMini: the model inside the program, in a product of its own, so that other programs are 23 MB smaller.
+// PagodaMini: the embedded model as a separate product, so that programs without it are 23 MB smaller.
 internal import MiniModel
 import PagodaKit
 
 extension ModelSource {
-  /// The small model inside the program: a demonstration and a test subject, no download needed.
+  /// The small embedded model: a demo and a test subject that needs no download.
   public static var mini: ModelSource { .embedded(miniFiles) }
 
   private static let miniFiles = EmbeddedModel(

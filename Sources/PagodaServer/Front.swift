@@ -1,4 +1,4 @@
-// Front: what the server does before and around its routes: keys, logs, refusals, and patience while the model loads.
+// Front: handles requests before their routes: keys, logs, refusals, and waiting while the model loads.
 import Foundation
 import PagodaKit
 
@@ -45,7 +45,7 @@ final class Front: HTTPService, @unchecked Sendable {
     }
   }
 
-  /// The page is there at once; it says itself what the model's name is not yet known for.
+  /// The page is available immediately; it shows itself that the model's name is not known yet.
   private func responseWhileLoading(_ request: HTTPRequest) -> HTTPResponse {
     if let page = PageFile.all[request.path], ["GET", "HEAD"].contains(request.method) { return page.response }
     if ["/health", "/ping"].contains(request.path) {

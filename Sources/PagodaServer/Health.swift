@@ -1,4 +1,4 @@
-// Health: what /health says of the engine, and a line in the log whenever it changes.
+// Health: the engine's state in /health, and a log line whenever it changes.
 import Foundation
 import PagodaKit
 
@@ -6,9 +6,9 @@ package struct Health: Equatable {
   package var running = 0
   package var waiting = 0
   package var isDraining = false
-  /// Why no answer can be made any more; nil while the engine works.
+  /// Why no more answers can be generated; nil while the engine works.
   package var fault: String?
-  /// Whether there is a folder for prefixes, and why nothing is written there; nil while it is.
+  /// Whether there is a prefix folder, and why nothing is written there; nil if writing works.
   package var hasDisk = false
   package var diskReason: String?
 
@@ -81,7 +81,7 @@ extension Health {
   }
 }
 
-/// Remembers what was told last.
+/// Remembers the last reported state.
 final class HealthLog: @unchecked Sendable {
   private let lock = NSLock()
   private var last = Health()  // guarded by `lock`

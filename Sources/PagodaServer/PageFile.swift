@@ -4,7 +4,7 @@ import ServerPage
 struct PageFile: Sendable {
   let response: HTTPResponse
 
-  /// By path.
+  /// The files by path.
   static let all: [String: PageFile] = {
     var files: [String: PageFile] = [:]
     for index in 0..<pagoda_page_file_count() {
@@ -27,7 +27,7 @@ struct PageFile: Sendable {
     }
   }
 
-  /// Nothing from elsewhere, nothing inline: what a model writes can neither load nor run anything.
+  /// Nothing external, nothing inline: a model's output can neither load nor run anything.
   private static let policy =
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     + "frame-ancestors 'none'"

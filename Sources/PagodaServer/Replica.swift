@@ -1,19 +1,19 @@
-// Replica: the state of one server that a router asks for: identity, cached part of a prompt, queue.
+// Replica: the state of one server for routers: identity, cached part of a prompt, queue.
 import Foundation
 import PagodaKit
 
-/// A server's identity among others that serve the same model.
+/// A server's identity among others with the same model.
 struct Replica: Sendable {
   /// Sent as `x-pagoda-replica` with every answer; nil sends none.
   var name: String?
-  /// Where the model was loaded from, as the user gave it.
+  /// The model's origin, as the user gave it.
   var modelPath: String
   var fingerprint: String?
 
   var headers: [HTTPHeader] { name.map { [HTTPHeader("x-pagoda-replica", $0)] } ?? [] }
 
-  /// A router that counts on one version, or on answers equal to the bit, says so with its requests; one that would be
-  /// answered by another is refused with both names.
+  /// A router that relies on one version, or on bit-identical answers, can require that with its requests; a server
+  /// that differs refuses them with both values.
   func check(_ request: HTTPRequest) throws {
     for version in request.values("x-pagoda-expect-version") where version != PagodaVersion.current {
       throw Self.mismatch("version", expected: version, actual: PagodaVersion.current)
@@ -123,6 +123,6 @@ extension Service {
 }
 
 extension FieldTable {
-  /// Only `api` is its own; everything else is read, or refused, by the endpoint that the body is for.
+  /// Only `api` is specific to this route; the rest is read, or refused, by the endpoint that the body is for.
   static let prefix = FieldTable(known: ["api"], ignored: [], refused: [:])
 }

@@ -1,4 +1,4 @@
-// The routes, and the endpoints that need no more than a few lines.
+// The routes, and the endpoints that need only a few lines.
 import Foundation
 import PagodaKit
 
@@ -89,7 +89,7 @@ extension Service {
     exchange.reply(.whole(.json(.object(members))))
   }
 
-  /// In vLLM's shape; lm-eval asks for it before it asks to score texts.
+  /// Tokenizer information in vLLM's format; lm-eval requests it before it scores texts.
   private func tokenizerInfo() -> HTTPResponse {
     func spelling(_ id: Int32?) -> JSONValue { id.map { .string(tokens.text(of: $0)) } ?? .null }
     let end = engine.info.endOfTextTokens.first

@@ -7,57 +7,58 @@ public struct ServerOptions: Sendable {
   public var host = "127.0.0.1"
   /// The port to listen on; 0 picks a free one.
   public var port: UInt16 = 8080
-  /// A path in the file system to listen on instead of an address; this user may connect, and its group if the umask lets
-  /// it write.
+  /// A Unix socket to listen on instead of an address; this user may connect, and its group if the umask permits
+  /// writing.
   public var unixPath: String?
-  /// Keys that requests must bring, one of them; none, and no ``namedKeys``, means that everybody may ask.
+  /// Keys, one of which every request must have; if there are none, and no ``namedKeys``, no key is required.
   public var apiKeys: [String] = []
   /// Further keys, with names and limits.
   public var namedKeys: [APIKey] = []
-  /// A folder that keeps the secret by which cached prefixes of different keys are told apart, so that they are found
-  /// again after a restart; nil makes a new secret for each server. Where prefixes are kept on disk, the folder of those.
+  /// A folder with the secret that separates the cached prefixes of different keys, so that they are found
+  /// again after a restart; nil creates a new secret for each server. If prefixes are kept on disk, use their folder.
   public var secretFolder: String?
   /// Prefix files shared with other servers; nil shares none. Its secret replaces the one in ``secretFolder``.
   public var prefixSharing: PrefixSharing?
   /// Allows listening beyond this machine without a key.
   public var isInsecure = false
-  /// Names, besides those of this machine, that requests may call the server by, without the port: `host.docker.internal`,
-  /// `*.example.org`, or `*` for any. Where a key is asked for, any name will do unless some are given here.
+  /// Additional host names of the server, without the port: `host.docker.internal`,
+  /// `*.example.org`, or `*` for any. If a key is required, any name is accepted unless some are given here.
   public var allowedHosts: [String] = []
   /// Origins, besides the server's own, whose pages may use the server: `https://app.example.org`, `tauri://localhost`,
   /// `chrome-extension://*`, or `*` for any.
   public var allowedOrigins: [String] = []
   /// The names that requests may call the model by; the first is the one that is reported.
   public var modelNames: [String] = ["pagoda"]
-  /// Further names of models, in which `*` stands for any text; the first that matches counts.
+  /// Additional names of models, in which `*` matches any text; the first match is used.
   public var aliases: [ModelAlias] = []
-  /// Where the model was loaded from, for `/model_info`; nil reports its name.
+  /// The model's origin, for `/model_info`; nil reports its name.
   public var modelPath: String?
-  /// Models that fit this machine, which the page offers beside the embedded one; none by default.
+  /// Models that fit this machine, which the page suggests besides the embedded one; none by default.
   public var suggestions: [ModelSuggestion] = []
-  /// A file that keeps the responses of `/v1/responses` over restarts; nil keeps the latest in memory only.
+  /// A file that keeps the responses of `/v1/responses` across restarts; nil keeps the latest in memory only.
   public var responsesPath: String?
   /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.
   public var pooling = Pooling.last
   /// How `/v1/rerank` orders documents.
   public var reranking = Reranking.automatic
-  /// The name of this server among several behind a router, sent as `x-pagoda-replica` with every answer; nil sends none.
+  /// The name of this server among several behind a router, sent as `x-pagoda-replica` with every answer; nil sends
+  /// none.
   public var replicaName: String?
-  /// Answers that may be made or wait at once, besides those that run; more are refused with status 429.
+  /// Maximum waiting answers, besides those that run; more are refused with status 429.
   public var maximumWaiting = 256
   /// Largest body of a request in bytes.
   public var maximumBodyBytes = 16 << 20
-  /// Connections at once; more than answers can be made or wait, so that clients are told when the server is full. When
-  /// there are more, those that have been idle for longest are closed.
+  /// Maximum connections; more than running and waiting answers, so that clients are told when the server is full.
+  /// Beyond that, the connections that have been idle for longest are closed.
   public var maximumConnections = 1024
-  /// Connections of one address; nil means half of all for other machines, and no limit for this one.
+  /// Maximum connections per address; nil means half of all for other machines, and no limit for this one.
   public var maximumConnectionsPerAddress: Int?
-  /// Requests in flight of one address; nil means no limit.
+  /// Maximum requests in flight per address; nil means no limit.
   public var maximumRequestsPerAddress: Int?
-  /// Called with a line for each request: method, path, status, time. No prompt and no key is in it.
+  /// Called with a line for each request: method, path, status, time. It contains no prompt and no key.
   public var accessLog: (@Sendable (String) -> Void)?
-  /// Called with a line of JSON for each request: its id, the key's name, model, tokens, times, bytes, how it ended. No
-  /// prompt and no key is in it. Must not wait.
+  /// Called with a line of JSON for each request: its id, the key's name, model, tokens, times, bytes, finish reason.
+  /// It contains no prompt and no key. Must not block.
   public var structuredLog: (@Sendable (String) -> Void)?
   /// Called with a line when the engine's health changes: a device that failed, a disk that is full.
   public var eventLog: (@Sendable (String) -> Void)?
@@ -68,7 +69,7 @@ public struct ServerOptions: Sendable {
   package var keepAliveSeconds = 10.0
   package var pendingEvents = 4096
   package var allBodyBytes = 256 << 20
-  /// Lines that the log could not take, for `/metrics`.
+  /// Lines dropped by the log, for `/metrics`.
   package var droppedLogLines: (@Sendable () -> Int)?
 
   /// The defaults: this machine only, port 8080.

@@ -1,4 +1,4 @@
-// Service: what the routes of the server need of one model in memory.
+// Service: the parts that the server's routes need from one loaded model.
 import Foundation
 import PagodaKit
 
@@ -6,15 +6,15 @@ final class Service: @unchecked Sendable {
   /// The services a route uses.
   enum Work: Sendable {
     case page(PageFile)
-    /// Answered at once by the server, whatever model is in memory, from the request's path and headers.
+    /// Answered immediately by the server, regardless of the model in memory, from the request's path and headers.
     case server(@Sendable (ModelHost, HTTPRequest) throws -> HTTPResponse)
-    /// Answered at once by a model, the one used last.
+    /// Answered immediately by the most recently used model.
     case quick(@Sendable (Service) -> HTTPResponse)
     /// A stream of events without a request body.
     case stream(@Sendable (Service, Exchange) throws -> Void)
-    /// A body in JSON, an answer that needs no model in memory.
+    /// A JSON body; the answer needs no model in memory.
     case desk(APIError.Shape, @Sendable (ModelHost, Exchange) throws -> Void)
-    /// A body in JSON, an answer from a worker; `isGeneration` makes it count against the queue.
+    /// A JSON body; answered by a worker; `isGeneration` makes it count against the queue.
     case json(isGeneration: Bool, APIError.Shape, @Sendable (Service, Exchange) throws -> Void)
   }
 

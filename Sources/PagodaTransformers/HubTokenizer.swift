@@ -1,11 +1,12 @@
-// HubTokenizer: the tokenizers of Hugging Face's swift-transformers behind PagodaKit's protocol, with the trait Transformers.
+// HubTokenizer: the tokenizers of Hugging Face's swift-transformers behind PagodaKit's protocol, with the trait
+// Transformers.
 #if Transformers
 internal import Foundation
 public import PagodaKit
 internal import Tokenizers
 
-/// A tokenizer of swift-transformers. It reads more kinds of `tokenizer.json` than ``Tokenizer``, and renders templates with
-/// its own engine, without the budgets and the sandbox of Pagoda's: for models that are trusted.
+/// A tokenizer of swift-transformers. It reads more kinds of `tokenizer.json` than ``Tokenizer``, and renders templates
+/// with its own engine, without the budgets and the sandbox of Pagoda's: use it only for trusted models.
 ///
 /// ```swift
 /// let engine = try await Engine.load(.transformersHub("Qwen/Qwen3.5-0.8B"))
@@ -25,7 +26,8 @@ public final class HubTokenizer: ChatTokenizer {
     }
   }
 
-  /// Fetches the tokenizer of a model on the Hugging Face hub, such as `Qwen/Qwen3.5-0.8B`, or takes it from the cache.
+  /// Downloads the tokenizer of a model on the Hugging Face hub, such as `Qwen/Qwen3.5-0.8B`, or takes it from the
+  /// cache.
   public init(hub id: String) async throws {
     do {
       tokenizer = try await AutoTokenizer.from(pretrained: id)
@@ -34,7 +36,7 @@ public final class HubTokenizer: ChatTokenizer {
     }
   }
 
-  /// Token ids of `text`, with spelled control tokens counting as such; none is added at the ends.
+  /// Token ids of `text`; control tokens in the text are recognised, and none are added at the ends.
   public func encodeWithControlTokens(_ text: String) throws -> [Int32] {
     try narrow(tokenizer.encode(text: text, addSpecialTokens: false))
   }
@@ -47,7 +49,7 @@ public final class HubTokenizer: ChatTokenizer {
   /// The id of a token by its spelling.
   public func id(of token: String) -> Int32? { tokenizer.convertTokenToId(token).flatMap { Int32(exactly: $0) } }
 
-  /// Token ids of a conversation through the model's chat template, ready for the answer.
+  /// Token ids of a conversation rendered by the model's chat template, ready for the answer.
   public func encode(
     _ messages: [PagodaKit.Message], tools: [ToolDefinition] = [], thinking: Bool? = nil
   ) throws -> [Int32] {
@@ -66,7 +68,7 @@ public final class HubTokenizer: ChatTokenizer {
     }
   }
 
-  /// Dictionaries have no order, so templates that print whole tool calls may print their members in another one.
+  /// Dictionaries have no order, so templates that print whole tool calls may print their members in a different order.
   private static func members(_ value: JSONValue) -> [String: any Sendable] {
     var members: [String: any Sendable] = [:]
     for member in value.objectValue ?? [] { members[member.key] = plain(member.value) }

@@ -41,8 +41,8 @@ public final class AppModel {
     server = ServerModel(engines: engines)
   }
 
-  /// The models of the folder that was chosen, or of the hub. A folder that cannot be opened any more is said, and not forgotten:
-  /// it may be on a disk that is not there today.
+  /// The models of the chosen folder, or of the hub. A folder that can no longer be opened is reported but not
+  /// forgotten: it may be on a disk that is not connected.
   private static func models(
     _ settings: SettingsModel, _ access: any FolderAccess, _ reason: inout ChatFailure?
   ) -> any ModelDownloader {
@@ -60,7 +60,7 @@ public final class AppModel {
     }
   }
 
-  /// Takes models from a folder that the person chose, now and at the next start; nil means the hub again.
+  /// Uses models from a folder chosen by the user, now and at the next start; nil means the hub again.
   public func useModelFolder(_ folder: URL?) async {
     do {
       settings.settings.modelFolderBookmark = try folder.map { try access.bookmark(of: $0) }
@@ -72,14 +72,14 @@ public final class AppModel {
     }
   }
 
-  /// Where the app keeps its files: never in a folder that is synchronised to other machines.
+  /// The folder for the app's files: never one that is synchronised to other machines.
   public static var defaultFolder: URL {
     let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
     return (folders.first ?? URL(filePath: NSHomeDirectory())).appending(path: "Pagoda")
   }
 
-  /// Reads the library and loads the model of the last session, or the embedded one. Every window calls it; only the first
-  /// call does anything.
+  /// Reads the library and loads the model of the last session, or the embedded one. Every window calls it; only the
+  /// first call does anything.
   public func start() async {
     let task =
       starting
@@ -91,7 +91,7 @@ public final class AppModel {
     await task.value
   }
 
-  /// The sidebar of a window: the first one has the app's own; further ones have a selection and a search of their own, with
+  /// The sidebar of a window: the first one uses the app's own; others have their own selection and search, with
   /// the same conversations and the same model.
   public func claimWindow() -> ConversationListModel {
     if hasWindow { return ConversationListModel(pool: conversations.pool) }
@@ -102,7 +102,7 @@ public final class AppModel {
   /// Whether the app keeps running when its last window is closed: the server does, in the menu bar.
   public var outlivesWindows: Bool { server.isOn }
 
-  /// Ticks every two seconds until the task is cancelled. Every window calls it; one of them does the work.
+  /// Ticks every two seconds until the task is cancelled. Every window calls it; only one of them does the work.
   public func run() async {
     while !Task.isCancelled {
       try? await Task.sleep(for: .seconds(2))
@@ -113,7 +113,7 @@ public final class AppModel {
     }
   }
 
-  /// Writes what has changed but not been saved yet: settings, drafts, the selection. Call it when the app leaves the screen.
+  /// Saves pending changes: settings, drafts, the selection. Call it when the app leaves the screen.
   public func flush() {
     settings.settings.selection = conversations.selection
     conversations.pool.flush()
@@ -138,8 +138,8 @@ public final class AppModel {
     (window ?? conversations).begin(settings: settings.settings.newChats)
   }
 
-  /// Answers a question from outside the windows, such as one of Siri or Shortcuts; it stays in the sidebar as a chat. Loads the
-  /// model if necessary, and throws the reason when there is no answer.
+  /// Answers a question from outside the windows, such as Siri or Shortcuts; it is kept in the sidebar as a chat. Loads
+  /// the model if necessary, and throws the reason if there is no answer.
   public func ask(_ question: String) async throws -> String {
     let text = question.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !text.isEmpty else { throw ChatFailure("No answer", cause: "The question is empty.") }

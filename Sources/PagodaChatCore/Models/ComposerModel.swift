@@ -9,7 +9,7 @@ public final class ComposerModel {
   public var text = ""
   /// The message being edited; nil for a new one.
   public private(set) var editedID: UUID?
-  /// Files that go along with the message.
+  /// Files attached to the message.
   public private(set) var attachments: [Attachment] = []
   /// Why a file could not be attached.
   public var failure: ChatFailure?
@@ -22,7 +22,8 @@ public final class ComposerModel {
   /// Whether there is text to send and no answer in progress.
   public func canSend(in transcript: TranscriptModel) -> Bool { !transcript.isAnswering && !trimmed.isEmpty }
 
-  /// Attaches files, dropped or chosen; the first that is no text is reported, the others are attached. True if any was.
+  /// Attaches dropped or chosen files; the first that is not text is reported, the others are attached. True if any
+  /// was.
   @discardableResult
   public func attach(_ urls: [URL]) -> Bool {
     let before = attachments.count
@@ -37,7 +38,7 @@ public final class ComposerModel {
     return attachments.count > before
   }
 
-  /// Leaves a file out again.
+  /// Removes an attached file.
   public func detach(_ id: UUID) { attachments.removeAll { $0.id == id } }
 
   /// Sends the text or the edited message, and clears the field.
@@ -61,7 +62,7 @@ public final class ComposerModel {
     attachments = message.attachments ?? []
   }
 
-  /// Unsent text that would be lost: the text, or the one that editing put aside.
+  /// Unsent text that would be lost: the text, or the one saved while editing.
   var draftText: String { editedID == nil ? text : draft }
 
   /// Restores the text from before editing.

@@ -13,9 +13,9 @@ public final class ConversationListModel {
   public private(set) var hits: [SearchHit] = []
   /// The conversation that is open.
   public var selection: UUID?
-  /// The conversation that is about to be deleted, while the person is asked.
+  /// The conversation about to be deleted, while the user is asked to confirm.
   public private(set) var removalCandidate: Conversation?
-  /// Conversations that were deleted and can be brought back, the last one first to go.
+  /// Deleted conversations that can be restored; the oldest is dropped first.
   public private(set) var removed: [RemovedConversation] = []
   /// Why something could not be saved.
   public var failure: ChatFailure?
@@ -27,7 +27,7 @@ public final class ConversationListModel {
     self.init(pool: TranscriptPool(store: store, engines: engines))
   }
 
-  /// The conversations of a pool, which other windows may show as well.
+  /// The conversations of a pool, which other windows may also show.
   init(pool: TranscriptPool, selection: UUID? = nil) {
     self.pool = pool
     pool.add(self)
@@ -73,28 +73,28 @@ public final class ConversationListModel {
   /// Pins or unpins a conversation.
   public func togglePin(_ id: UUID) { change(id) { $0.isPinned.toggle() } }
 
-  /// Asks whether to delete a conversation. An empty one is deleted at once.
+  /// Asks whether to delete a conversation. An empty one is deleted immediately.
   public func askToRemove(_ id: UUID) {
     guard let conversation = pool.store.conversation(id) else { return }
     if pool.store.messages(of: id).count == 0 { return remove(id) }
     removalCandidate = conversation
   }
 
-  /// The answer to the question.
+  /// The user's answer to the question.
   public func answerRemoval(_ isConfirmed: Bool) {
     guard let candidate = removalCandidate else { return }
     removalCandidate = nil
     if isConfirmed { remove(candidate.id) }
   }
 
-  /// Stops a conversation's answer in progress and deletes it; ``undoRemoval()`` brings it back.
+  /// Stops a conversation's answer in progress and deletes it; ``undoRemoval()`` restores it.
   public func remove(_ id: UUID) {
     keep {
       if let gone = try pool.remove(id), !gone.messages.isEmpty { removed.append(gone) }
     }
   }
 
-  /// Brings the conversation back that was deleted last, and selects it.
+  /// Restores the conversation that was deleted last, and selects it.
   public func undoRemoval() {
     guard let last = removed.last else { return }
     keep {

@@ -88,7 +88,7 @@ public final class EngineModel {
     try await loader.estimate(source, settings)
   }
 
-  /// Whether an answer can be had: from the loaded model, from one that is being loaded, or from the last one, loaded again.
+  /// Whether an answer is possible: from the loaded model, from one being loaded, or from the last one, loaded again.
   public var canAnswer: Bool {
     switch state {
     case .ready, .loading: true
@@ -97,8 +97,8 @@ public final class EngineModel {
     }
   }
 
-  /// The engine, as soon as there is one: waits for a model that is being loaded, and loads the last one again if it was
-  /// unloaded. Throws the reason when there is none to wait for, `CancellationError` when the task is cancelled.
+  /// The engine, as soon as it is available: waits for a model being loaded, and reloads the last one if it was
+  /// unloaded. Throws the reason if there is none, or `CancellationError` if the task is cancelled.
   public func ready() async throws -> any ChatEngine {
     if case .unloaded = state, let last { _ = begin(last.source, last.name, last.settings) }
     while true {

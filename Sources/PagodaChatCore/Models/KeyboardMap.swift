@@ -1,6 +1,6 @@
 // KeyboardMap: every keyboard shortcut of the app, in one place; menus, buttons and the help window read it.
 
-/// A keyboard shortcut and what it does.
+/// A keyboard shortcut and its action.
 public struct ChatShortcut: Hashable, Sendable, Identifiable {
   /// A modifier key.
   public enum Modifier: String, Hashable, Sendable, CaseIterable {
@@ -24,7 +24,7 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
     }
   }
 
-  /// A key that is no character.
+  /// A key that is not a character.
   public enum SpecialKey: String, Hashable, Sendable {
     /// ⏎
     case `return`
@@ -45,9 +45,9 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
 
   /// A key.
   public enum Key: Hashable, Sendable {
-    /// One that types a character.
+    /// A key that types a character.
     case character(Character)
-    /// Any other.
+    /// Any other key.
     case special(SpecialKey)
   }
 
@@ -58,7 +58,7 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
   /// The keys held down with it.
   public var modifiers: Set<Modifier>
 
-  /// The keys, which no other shortcut has.
+  /// The keys, which are unique to this shortcut.
   public var id: String { keys }
 
   /// The keys as menus show them, such as `⌥⌘Z`.
@@ -79,15 +79,15 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
 
 /// Every keyboard shortcut of the app. Those of the system (⌘Q, ⌘W, ⌘C …) are not in it, and must not be.
 public enum KeyboardMap {
-  /// Begins a chat.
+  /// Starts a chat.
   public static let newChat = ChatShortcut("New Chat", .character("n"))
-  /// Sends the message; Return alone does too, unless the settings say otherwise.
+  /// Sends the message; so does Return alone, by default.
   public static let send = ChatShortcut("Send", .special(.return))
   /// Ends the answer.
   public static let stop = ChatShortcut("Stop", .character("."))
   /// Ends the answer, from the composer.
   public static let stopWriting = ChatShortcut("Stop", .special(.escape), [])
-  /// Answers anew.
+  /// Regenerates the answer.
   public static let regenerate = ChatShortcut("Regenerate", .character("r"))
   /// Copies the chat so far into a new one.
   public static let branch = ChatShortcut("Branch from Here", .character("b"), [.command, .shift])
@@ -97,9 +97,9 @@ public enum KeyboardMap {
   public static let exportMarkdown = ChatShortcut("Export as Markdown…", .character("e"))
   /// Saves the chat as JSON.
   public static let exportJSON = ChatShortcut("Export as JSON…", .character("e"), [.command, .shift])
-  /// Deletes the chat, after a question.
+  /// Deletes the chat, after confirmation.
   public static let delete = ChatShortcut("Delete Chat…", .special(.delete))
-  /// Brings a deleted chat back.
+  /// Restores a deleted chat.
   public static let undoDelete = ChatShortcut("Undo Delete Chat", .character("z"), [.command, .option])
   /// Opens the model library.
   public static let library = ChatShortcut("Models…", .character("l"), [.command, .shift])

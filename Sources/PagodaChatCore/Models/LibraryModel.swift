@@ -34,7 +34,7 @@ public struct LibraryEntry: Hashable, Sendable, Identifiable {
   /// Whether it is the model inside the program, which cannot be deleted.
   public var isEmbedded: Bool { source == .mini }
 
-  /// The VoiceOver label of the whole row; name and details are read by themselves.
+  /// The VoiceOver label of the whole row; name and details are also read separately.
   public var spokenLabel: String {
     switch state {
     case .ready: "Model, ready"
@@ -63,10 +63,11 @@ public final class LibraryModel {
   public private(set) var found: [FoundModel] = []
   /// Whether a search is in flight.
   public var isSearching: Bool { searching != nil }
-  /// A repository with several models, while the person is asked for one of them.
+  /// A repository with several models, while the user is asked to choose one.
   public private(set) var question: ChoiceQuestion?
 
-  /// The model that is about to be deleted, while the person is asked: gigabytes that would have to be fetched again.
+  /// The model about to be deleted, while the user is asked to confirm: gigabytes that would have to be downloaded
+  /// again.
   public private(set) var removalCandidate: String?
 
   /// Name of the embedded model.
@@ -114,7 +115,7 @@ public final class LibraryModel {
     downloads[name] = Task { await fetch(name) }
   }
 
-  /// Searches the source for models by words. A search for other words ends an earlier one; none ends the search.
+  /// Searches the source for models. A new search ends an earlier one; an empty query ends the search.
   public func search(_ words: String) {
     searching?.cancel()
     searching = nil
@@ -137,7 +138,7 @@ public final class LibraryModel {
     }
   }
 
-  /// Downloads a model; asks first which one, where a repository has several.
+  /// Downloads a model; asks first which one if a repository has several.
   public func fetch(named id: String) async {
     let name = id.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !name.isEmpty else { return }
@@ -163,7 +164,7 @@ public final class LibraryModel {
     download(name)
   }
 
-  /// Takes models from another source. Downloads of the earlier one are paused.
+  /// Switches to another source. Downloads from the previous one are paused.
   public func use(_ downloader: any ModelDownloader) async {
     for download in downloads.values { download.cancel() }
     self.downloader = downloader
@@ -180,7 +181,7 @@ public final class LibraryModel {
     if entries.contains(where: { $0.id == id && !$0.isEmbedded }) { removalCandidate = id }
   }
 
-  /// The answer to the question.
+  /// The user's answer to the question.
   public func answerRemoval(_ isConfirmed: Bool) async {
     guard let candidate = removalCandidate else { return }
     removalCandidate = nil
@@ -252,7 +253,7 @@ public final class LibraryModel {
   }
 }
 
-/// The question which of several models of a repository is wanted.
+/// Asks which of several models of a repository to download.
 public struct ChoiceQuestion: Hashable, Sendable, Identifiable {
   /// The repository.
   public var repository: String

@@ -1,4 +1,4 @@
-// ModelSheetModel: the choices for one model before it is loaded, with the memory that they would take.
+// ModelSheetModel: the choices for one model before it is loaded, with the memory they need.
 import Foundation
 import Observation
 
@@ -11,7 +11,7 @@ public final class ModelSheetModel: Identifiable {
   public var settings: LoadSettings {
     didSet { if settings != oldValue { plan() } }
   }
-  /// The memory that the choices would take; nil until it is known.
+  /// The memory that the choices need; nil until it is known.
   public private(set) var estimate: MemoryEstimate?
   /// Why there is no plan.
   public private(set) var failure: ChatFailure?
@@ -21,7 +21,7 @@ public final class ModelSheetModel: Identifiable {
   private let app: AppModel
   private var planning: Task<Void, Never>?
 
-  /// The choices made for a model the last time.
+  /// The choices made for the model last time.
   public init(_ id: String, app: AppModel) {
     self.id = id
     self.app = app
@@ -29,17 +29,17 @@ public final class ModelSheetModel: Identifiable {
     plan()
   }
 
-  /// Whether the model can be loaded like this.
+  /// Whether the model can be loaded with these choices.
   public var canLoad: Bool { estimate?.fits == true && failure == nil }
 
-  /// Keeps the choices and loads the model with them.
+  /// Saves the choices and loads the model with them.
   public func load() async {
     app.settings.settings.models[id] = settings
     app.settings.flush()
     await app.use(id)
   }
 
-  /// Plans for the present choices; a plan for earlier ones is dropped.
+  /// Plans for the current choices; a plan for earlier ones is dropped.
   private func plan() {
     planning?.cancel()
     guard let source = app.library.entries.first(where: { $0.id == id })?.source else { return }

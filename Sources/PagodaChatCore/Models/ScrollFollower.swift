@@ -1,8 +1,8 @@
-// ScrollFollower: whether the view of a conversation follows the end of an answer, or stays where the person reads.
+// ScrollFollower: whether the view of a conversation follows the end of an answer, or stays where the user is reading.
 import Observation
 
-/// Whether the view of a conversation follows the end of an answer. It does until the person scrolls away from the end, and
-/// again once they come back to it or send a message.
+/// Whether the view of a conversation follows the end of an answer. It does until the user scrolls away from the end,
+/// and again once they return to it or send a message.
 @MainActor @Observable
 public final class ScrollFollower {
   /// Whether the view should scroll when the answer grows.
@@ -18,17 +18,18 @@ public final class ScrollFollower {
     return isFollowing
   }
 
-  /// The end of the content came into sight.
+  /// The end of the content became visible.
   public func endAppeared() {
     isCatchingUp = false
     if !isFollowing { isFollowing = true }
   }
 
-  /// The end of the content went out of sight: because it grew, which the view follows, or because the person scrolled.
+  /// The end of the content is no longer visible: because it grew, which the view follows, or because the user
+  /// scrolled.
   public func endDisappeared() {
     if !isCatchingUp && isFollowing { isFollowing = false }
   }
 
-  /// The person wants to see the end: by a message that they send, or by a button.
+  /// The user wants to see the end: they sent a message or pressed a button.
   public func follow() { isFollowing = true }
 }

@@ -67,10 +67,11 @@ public final class TranscriptModel: Identifiable {
     if hasUnsavedSettings { keepConversation() }
   }
 
-  /// A message as blocks to show; those of an answer in progress are parsed as they come, each line once, and none is copied.
+  /// A message as blocks to show; those of an answer in progress are parsed as they arrive, each line once, and not
+  /// copied.
   public func shownBlocks(of message: ChatMessage) -> MarkdownBlocks { markdown.blocks(of: message) }
 
-  /// The same in an array of its own, which costs as much as there are blocks.
+  /// The same in a separate array, which costs time proportional to the number of blocks.
   public func blocks(of message: ChatMessage) -> [MarkdownBlock] { Array(shownBlocks(of: message)) }
 
   /// A message's index among its alternatives, from 1; nil if it has none.

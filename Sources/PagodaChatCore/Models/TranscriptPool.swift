@@ -29,7 +29,7 @@ public final class TranscriptPool {
     lists.append(WeakList(list: list))
   }
 
-  /// Lets every window show what has changed.
+  /// Updates every window.
   func refresh() {
     for entry in lists { entry.list?.reload() }
   }
@@ -45,14 +45,14 @@ public final class TranscriptPool {
     return model
   }
 
-  /// Ends a conversation's answer and takes it out of every window. Returns what brings it back.
+  /// Ends a conversation's answer and removes it from every window. Returns the data to restore it.
   func remove(_ id: UUID) throws -> RemovedConversation? {
     let transcript = open.removeValue(forKey: id)
     transcript?.flush()
     guard let conversation = store.conversation(id) else { return nil }
     var removed = RemovedConversation(conversation: conversation, messages: store.messages(of: id).all)
     if let last = transcript?.messages.last, let index = removed.messages.lastIndex(where: { $0.id == last.id }) {
-      removed.messages[index] = last  // as far as its answer has come
+      removed.messages[index] = last  // with the answer so far
       if last.state == .streaming { removed.messages[index].state = .stopped }
     }
     transcript?.close()
@@ -71,7 +71,7 @@ public final class TranscriptPool {
   }
 }
 
-/// A conversation that was deleted and can be brought back.
+/// A conversation that was deleted and can be restored.
 public struct RemovedConversation: Hashable, Sendable {
   /// The conversation.
   public var conversation: Conversation
@@ -79,7 +79,7 @@ public struct RemovedConversation: Hashable, Sendable {
   public var messages: [ChatMessage]
 }
 
-/// Texts that were written but not sent, by conversation; in a file of their own, since they change often and matter little.
+/// Unsent texts, by conversation; in a separate file, because they change often and matter little.
 struct DraftFile {
   var texts: [UUID: String] = [:]
   private var saved: [UUID: String] = [:]

@@ -64,7 +64,7 @@ public struct MemoryEstimate: Hashable, Sendable {
   public var cacheBytes: Int64 = 0
   /// The longest conversation that was planned for, in tokens.
   public var contextLength = 0
-  /// The longest conversation that the model was made for, in tokens.
+  /// The longest conversation that the model supports, in tokens.
   public var longestContext = 0
   /// The device that would compute.
   public var device = ""
@@ -84,7 +84,7 @@ public struct MemoryEstimate: Hashable, Sendable {
 
 /// Loads models.
 public protocol ModelLoader: Sendable {
-  /// Loads a model. `progress` gets fractions from 0 to 1 on any thread.
+  /// Loads a model. `progress` receives fractions from 0 to 1 on any thread.
   func load(
     _ source: ModelSource, _ settings: LoadSettings, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> any ChatEngine

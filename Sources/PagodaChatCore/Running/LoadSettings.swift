@@ -1,13 +1,13 @@
-// LoadSettings: what a person chooses before a model is loaded; kept per model.
+// LoadSettings: the user's choices before a model is loaded; kept per model.
 import PagodaKit
 
 /// Settings chosen before a model is loaded.
 public struct LoadSettings: Codable, Hashable, Sendable {
-  /// A form of the weights.
+  /// A format of the weights.
   public enum Weights: String, Codable, CaseIterable, Hashable, Sendable {
     /// As the engine thinks best.
     case automatic
-    /// As they are in the file.
+    /// As in the file.
     case asStored
     /// 8 bits per weight.
     case eightBit
@@ -25,7 +25,7 @@ public struct LoadSettings: Codable, Hashable, Sendable {
     case metal
   }
 
-  /// Form of the weights.
+  /// Format of the weights.
   public var weights = Weights.automatic
   /// The device that computes.
   public var device = Device.automatic
@@ -33,7 +33,7 @@ public struct LoadSettings: Codable, Hashable, Sendable {
   public var contextLength: Int?
   /// Whether the KV cache takes 8 bits per number instead of 16.
   public var compactCache = false
-  /// Conversations that are answered at the same time.
+  /// Conversations that are answered concurrently.
   public var parallelAnswers = 4
 
   /// As the engine thinks best.

@@ -31,7 +31,7 @@ public struct DownloadProgress: Hashable, Sendable {
     self.totalBytes = totalBytes
   }
 
-  /// From 0 to 1; nil until the total is known.
+  /// The completed fraction, from 0 to 1; nil until the total is known.
   public var fraction: Double? {
     totalBytes.flatMap { $0 > 0 ? min(1, Double(receivedBytes) / Double($0)) : nil }
   }
@@ -47,7 +47,7 @@ public protocol ModelDownloader: Sendable {
   func remove(_ id: String) async throws
   /// Models whose names contain the words.
   func search(_ words: String) async throws -> [FoundModel]
-  /// The models to choose from in a repository that has several; empty where there is nothing to choose.
+  /// The models to choose from in a repository that has several; empty if there is no choice.
   func choices(of id: String) async throws -> [ModelChoice]
   /// Downloads one of several models of a repository.
   func download(_ id: String, only choice: ModelChoice) -> AsyncThrowingStream<DownloadProgress, any Error>

@@ -53,9 +53,9 @@ public struct TokenStats: Codable, Hashable, Sendable {
   public var cachedTokens = 0
   /// Tokens generated.
   public var completionTokens = 0
-  /// From sending to the first token, in seconds.
+  /// Seconds from sending to the first token.
   public var secondsToFirstToken = 0.0
-  /// From the first token to the last, in seconds.
+  /// Seconds from the first token to the last.
   public var generationSeconds = 0.0
 
   /// All zero.

@@ -76,7 +76,7 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
   public var modelName: String?
   /// When it was created.
   public var createdAt: Date
-  /// Files that go along with a question; nil for none.
+  /// Files attached to a question; nil for none.
   public var attachments: [Attachment]?
 
   /// A message; complete by default.
@@ -95,7 +95,7 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
     self.createdAt = createdAt
   }
 
-  /// The VoiceOver label of the whole message; its text is read by itself.
+  /// The VoiceOver label of the whole message; its text is also read separately.
   public var spokenLabel: String {
     if role == .assistant { return "Answer of \(modelName ?? "the model")" }
     let count = attachments?.count ?? 0

@@ -42,8 +42,8 @@ final class RecordLog {
     if end < data.count { try handle.truncate(atOffset: UInt64(end)) }
   }
 
-  /// Closing alone may leave the lock behind for a while: a program that is being started by another thread has a copy of
-  /// the descriptor until it has been started.
+  /// Closing alone may leave the lock behind for a while: a process being started by another thread has a copy of
+  /// the descriptor until it has started.
   deinit { flock(handle.fileDescriptor, LOCK_UN) }
 
   var sizeBytes: Int { (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0 }
@@ -60,8 +60,8 @@ final class RecordLog {
     }
   }
 
-  /// Writes these records to a new file that then replaces the old one: a crash leaves one or the other. The result is the
-  /// new file, locked from before it had the name.
+  /// Writes these records to a new file that then replaces the old one: a crash leaves one or the other. Returns the
+  /// new file, locked before it got the name.
   @discardableResult
   static func replace(_ url: URL, with payloads: [Data]) throws -> RecordLog {
     let draft = url.appendingPathExtension("new")

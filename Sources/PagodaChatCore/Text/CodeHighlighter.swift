@@ -1,16 +1,16 @@
-// CodeHighlighter: splits code into words of a kind, for colours; one pass over the text, no grammar.
+// CodeHighlighter: splits code into classified words for colouring; one pass over the text, no grammar.
 
 /// A part of a code block.
 public struct CodeSpan: Hashable, Sendable {
   /// The kind of a span of code.
   public enum Kind: Hashable, Sendable {
-    /// Names, operators, blanks.
+    /// Names, operators, spaces.
     case plain
-    /// A word of the language.
+    /// A keyword of the language.
     case keyword
-    /// A literal text with its quotes.
+    /// A string literal with its quotes.
     case string
-    /// A literal number.
+    /// A number literal.
     case number
     /// A comment with its markers.
     case comment
@@ -28,9 +28,9 @@ public struct CodeSpan: Hashable, Sendable {
   }
 }
 
-/// Splits code into parts of a kind.
+/// Splits code into classified parts.
 public enum CodeHighlighter {
-  /// The parts of a code block in order; together they are the text. Languages that are not known are one plain part.
+  /// The parts of a code block in order; together they are the text. An unknown language is one plain part.
   public static func spans(of text: String, language: String?) -> [CodeSpan] {
     guard let language = language.flatMap({ CodeLanguage.named($0) }) else { return [CodeSpan(.plain, text)] }
     var scanner = CodeScanner(text: Array(text.unicodeScalars), language: language)
@@ -98,7 +98,7 @@ private struct CodeScanner {
     return !mark.isEmpty
   }
 
-  /// The end of a comment that begins here.
+  /// The end of a comment that starts here.
   private func commentEnd() -> Int? {
     if language.lineComments.contains(where: { begins($0, at: position) }) {
       return end(from: position) { $0 != "\n" }

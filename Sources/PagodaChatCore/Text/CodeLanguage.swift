@@ -1,6 +1,6 @@
 // CodeLanguage: the syntax of a language, as far as the highlighter needs it.
 
-/// A language as the highlighter sees it: its words, and how comments and texts are marked.
+/// A language as the highlighter sees it: its keywords, and the marks of comments and strings.
 struct CodeLanguage: Sendable {
   var keywords: Set<String>
   var lineComments = ["//"]
@@ -8,7 +8,7 @@ struct CodeLanguage: Sendable {
   var quotes: Set<Unicode.Scalar> = ["\"", "'"]
   var hasTripleQuotes = false
 
-  /// By the name in a fence; nil for one that is not known.
+  /// Looks up the name in a fence; nil for an unknown one.
   static func named(_ name: String) -> CodeLanguage? { all[name.lowercased()] }
 
   private static let all: [String: CodeLanguage] = {
@@ -72,7 +72,7 @@ struct CodeLanguage: Sendable {
           "as async await break const continue crate dyn else enum extern false fn for if impl in let "
             + "loop match mod move mut pub ref return self Self static struct super trait true type unsafe "
             + "use where while"),
-        quotes: ["\""])  // ' also begins a lifetime
+        quotes: ["\""])  // ' also starts a lifetime
     ),
     (
       ["go", "golang"],

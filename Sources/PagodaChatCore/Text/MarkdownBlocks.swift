@@ -1,9 +1,10 @@
-// MarkdownBlocks: the blocks of a message as a view shows them; reading those of a growing answer copies none that are settled.
+// MarkdownBlocks: the blocks of a message as a view shows them; reading those of a growing answer copies no settled
+// ones.
 
-/// The blocks of a message. Those that can change no more are shared by all readings of an answer that grows, so that a reading
-/// costs as much as what may still change. Long blocks of such an answer come in segments: see ``isContinuation(at:)``.
+/// The blocks of a message. Settled blocks are shared by all readings of a growing answer, so that a reading costs time
+/// proportional to the part that may still change. Long blocks are split into segments: see ``isContinuation(at:)``.
 public struct MarkdownBlocks: RandomAccessCollection {
-  /// Only ever appended to: a reading sees the blocks that were there when it was made.
+  /// Only appended to: a reading sees the blocks that existed when it was created.
   final class Storage {
     private(set) var blocks: [MarkdownBlock] = []
 
@@ -11,10 +12,10 @@ public struct MarkdownBlocks: RandomAccessCollection {
   }
 
   let storage: Storage
-  /// Number of blocks, from the first, that can change no more.
+  /// Number of blocks, from the first, that are settled.
   public let settledCount: Int
   private let open: [MarkdownBlock]
-  private let isFollowed: Bool  // by blocks that are left out
+  private let isFollowed: Bool  // followed by blocks that are left out
 
   init(_ storage: Storage, open: [MarkdownBlock]) {
     self.init(storage, storage.blocks.count, open, isFollowed: false)
@@ -34,7 +35,7 @@ public struct MarkdownBlocks: RandomAccessCollection {
     self.init(storage, open: [])
   }
 
-  /// Without what may still change: the same from one token to the next, until a block is finished.
+  /// The blocks without the unsettled part: unchanged from token to token, until a block is finished.
   public var settled: MarkdownBlocks { MarkdownBlocks(storage, settledCount, [], isFollowed: !open.isEmpty) }
 
   /// The first index.

@@ -8,7 +8,7 @@ enum MarkdownLine {
     var indent: Int
     var language: String?
 
-    /// At least as many of the same character, and nothing else.
+    /// Whether the line closes a fence: at least as many of the same character, and nothing else.
     func isClosed(by line: Substring) -> Bool {
       let trimmed = line.trimmed
       return trimmed.count >= length && trimmed.allSatisfy { $0 == mark }
@@ -69,7 +69,7 @@ enum MarkdownLine {
 extension Substring {
   var trimmed: String { trimmingCharacters(in: .whitespaces) }
 
-  /// Without up to `count` leading blanks.
+  /// The line without up to `count` leading spaces.
   func dropIndent(_ count: Int) -> Substring {
     dropFirst(Swift.min(count, prefix { $0 == " " }.count))
   }

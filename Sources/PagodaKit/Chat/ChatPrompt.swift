@@ -1,10 +1,11 @@
-// ChatPrompt: a conversation as the chat template sees it, with everything that a Message cannot say.
+// ChatPrompt: a conversation as the chat template sees it, including parts that a Message cannot express.
 
-/// The input of a chat template. `messages` and `tools` are objects in OpenAI's shape, their member order kept.
+/// The input of a chat template. `messages` and `tools` are objects in OpenAI's format, with their member order
+/// preserved.
 package struct ChatPrompt: Sendable {
   package var messages: [JSONValue]
   package var tools: [JSONValue]
-  /// Further variables, such as `enable_thinking`; they cannot replace those above.
+  /// Additional variables, such as `enable_thinking`; they cannot replace those above.
   package var variables: [JSONValue.Member]
 
   package init(messages: [JSONValue], tools: [JSONValue] = [], variables: [JSONValue.Member] = []) {

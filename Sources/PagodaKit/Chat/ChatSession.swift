@@ -2,11 +2,11 @@
 internal import Foundation
 public import Observation
 
-/// One conversation on an engine. Several sessions may share an engine and answer at the same time; one session
+/// One conversation on an engine. Several sessions may share an engine and run concurrently; one session
 /// answers one message at a time.
 ///
-/// It is observable: views and `withObservationTracking` follow ``history``, ``responseInProgress`` and ``isResponding``,
-/// which change on the engine's thread while an answer comes.
+/// It is observable: views and `withObservationTracking` follow ``history``, ``responseInProgress`` and
+/// ``isResponding``, which change on the engine's thread during an answer.
 ///
 /// ```swift
 /// let session = ChatSession(try await Engine.load(.mini), instructions: "Answer briefly.")
@@ -27,12 +27,12 @@ public final class ChatSession: Observable, @unchecked Sendable {
     var turnCount = 0
   }
 
-  /// A message and as much of its answer as has come.
+  /// A message and the part of its answer generated so far.
   struct Turn {
     let id: Int
-    /// The question, and the rounds of tool calls and results that are over.
+    /// The question, and the completed rounds of tool calls and results.
     var messages: [Message]
-    /// How many of them are the question.
+    /// How many of them belong to the question.
     let given: Int
     let options: ResponseOptions
     var grammar: Request.Grammar?
@@ -46,7 +46,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
   private let lock = NSLock()
   private var state: State  // guarded by `lock`
 
-  /// A conversation with optional instructions (the system prompt) and tools, which the session runs by itself.
+  /// A conversation with optional instructions (the system prompt) and tools, which the session runs itself.
   public init(
     _ engine: Engine, instructions: String? = nil, tools: [Tool] = [],
     sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil
@@ -67,12 +67,12 @@ public final class ChatSession: Observable, @unchecked Sendable {
     try lock.withLock { try body(&state) }
   }
 
-  /// Changes the state and tells observers. They are told outside the lock: what they do may read the session.
+  /// Changes the state and notifies observers. They are called outside the lock, because they may read the session.
   func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
     try registrar.withMutation(of: self, keyPath: \.observed) { try withState(body) }
   }
 
-  /// The property that all observers depend on: one key path for the whole state, which changes as one.
+  /// The property that all observers depend on: one key path for the whole state, which changes as a unit.
   private var observed: Void { () }
 
   private func read<Result>(_ body: (State) -> Result) -> Result {
@@ -86,7 +86,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     set { change { $0.instructions = newValue } }
   }
 
-  /// How answers pick their tokens.
+  /// How tokens are sampled.
   public var sampling: SamplingParameters {
     get { read { $0.sampling } }
     set { change { $0.sampling = newValue } }
@@ -104,26 +104,26 @@ public final class ChatSession: Observable, @unchecked Sendable {
     set { change { $0.tools = newValue } }
   }
 
-  /// The conversation and how it is answered, to be saved. An answer in flight is not in it.
+  /// The conversation and its settings, for saving. An answer in flight is not included.
   public var transcript: Transcript {
     read {
       Transcript(instructions: $0.instructions, thinking: $0.thinking, sampling: $0.sampling, messages: $0.history)
     }
   }
 
-  /// The conversation so far, without the instructions. Set it to continue a stored one.
+  /// The conversation so far, without the instructions. Assign it to continue a stored conversation.
   public var history: [Message] {
     get { read { $0.history } }
     set { change { $0.history = newValue } }
   }
 
-  /// How the last answer ended and what it took; nil before the first and after a failure.
+  /// The finish reason and usage of the last answer; nil before the first answer and after a failure.
   public var lastCompletion: Completion? { read { $0.lastCompletion } }
 
-  /// Whether an answer is being made.
+  /// Whether an answer is being generated.
   public var isResponding: Bool { read { $0.turn != nil } }
 
-  /// As much of an answer as has come: its text and its reasoning; nil between answers.
+  /// The text and reasoning of the current answer so far; nil between answers.
   public var responseInProgress: Message? {
     read { state in
       state.turn.map {
@@ -132,7 +132,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     }
   }
 
-  /// Forgets the conversation and keeps the instructions. An answer in flight continues but is not kept.
+  /// Clears the conversation and keeps the instructions. An answer in flight continues but is not kept.
   public func reset() {
     change {
       $0.history = []
@@ -143,7 +143,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
 }
 
 extension ChatSession.State {
-  /// Rounds of tool calls in one turn; a model that still calls after that is answered no more.
+  /// Maximum rounds of tool calls in one turn; after that, the model's calls are not answered.
   static var maximumRounds: Int { 16 }
 
   func request(for messages: [Message]) -> Request {
@@ -179,7 +179,7 @@ extension ChatSession.State {
     (turn?.calls ?? [], Dictionary(tools.map { ($0.definition.name, $0) }) { $1 })
   }
 
-  /// The calls and their results become part of the turn's prompt.
+  /// Adds the calls and their results to the turn's prompt.
   mutating func endRound(_ results: [Message]) {
     guard let old = turn else { return }
     let reasoning = old.reasoning.isEmpty ? nil : old.reasoning

@@ -5,13 +5,13 @@ public struct Message: Hashable, Sendable, Codable {
   /// The role of the speaker.
   @frozen
   public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Instructions that stand above the conversation.
+    /// Instructions for the conversation (the system prompt).
     case system
-    /// The person.
+    /// The user.
     case user
     /// The model.
     case assistant
-    /// The result of a tool the model called.
+    /// The result of a tool call.
     case tool
   }
 
@@ -21,12 +21,12 @@ public struct Message: Hashable, Sendable, Codable {
   public var content: String
   /// The model's thinking before its answer; only for `.assistant`.
   public var reasoning: String?
-  /// The tools that the model called; only for `.assistant`.
+  /// The tool calls of the model; only for `.assistant`.
   public var toolCalls: [ToolCall]
-  /// The call that this is the result of; only for `.tool`.
+  /// The id of the call that this message answers; only for `.tool`.
   public var toolCallID: String?
 
-  /// A message of the given role.
+  /// A message with the given role.
   public init(
     role: Role, content: String, reasoning: String? = nil, toolCalls: [ToolCall] = [], toolCallID: String? = nil
   ) {
@@ -37,13 +37,13 @@ public struct Message: Hashable, Sendable, Codable {
     self.toolCallID = toolCallID
   }
 
-  /// Instructions that stand above the conversation.
+  /// Instructions for the conversation (the system prompt).
   public static func system(_ content: String) -> Message { Message(role: .system, content: content) }
-  /// A message of the person.
+  /// A message of the user.
   public static func user(_ content: String) -> Message { Message(role: .user, content: content) }
   /// An answer of the model.
   public static func assistant(_ content: String) -> Message { Message(role: .assistant, content: content) }
-  /// The result of a tool that the model called.
+  /// The result of a tool call.
   public static func tool(_ content: String, callID: String) -> Message {
     Message(role: .tool, content: content, toolCallID: callID)
   }

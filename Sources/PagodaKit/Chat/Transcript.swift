@@ -1,14 +1,14 @@
-// Transcript: a conversation with how it is answered, to be stored and gone on with.
+// Transcript: a conversation with its settings, which can be stored and continued.
 
-/// A conversation with how it is answered; what a ``ChatSession`` is saved as and restored from. Encode it with any encoder.
+/// A conversation with its settings, for saving and restoring a ``ChatSession``. Encode it with any encoder.
 public struct Transcript: Hashable, Sendable, Codable {
   /// The system prompt.
   public var instructions: String?
   /// Whether the model thinks before it answers; nil leaves it to the chat template.
   public var thinking: Bool?
-  /// How answers pick their tokens.
+  /// How tokens are sampled.
   public var sampling: SamplingParameters
-  /// All messages, tool calls and their results included.
+  /// All messages, including tool calls and their results.
   public var messages: [Message]
 
   /// A conversation.

@@ -1,4 +1,4 @@
-// Cancellation: what cancels a request, where the request and the wish to cancel it may come in any order.
+// Cancellation: cancels a request, even if the cancellation arrives before the request.
 internal import Foundation
 
 final class Cancellation: @unchecked Sendable {

@@ -1,14 +1,14 @@
-// Loading and inspecting models; both block inside the core, so both leave the cooperative pool.
+// Loading and inspecting models; both block inside the core, so they run outside the cooperative pool.
 internal import CxxCore
 internal import Foundation
 
 extension Engine {
-  /// Loads a model and starts its thread. Cancelling the task ends the load within a few rows of weights; it then throws
+  /// Loads a model and starts its thread. Cancelling the task ends the load within a few rows of weights and throws
   /// `CancellationError`.
   /// - Parameters:
-  ///   - source: where the model comes from.
-  ///   - options: what the engine is made for.
-  ///   - progress: called with what has been done, on a thread of the loader.
+  ///   - source: the origin of the model.
+  ///   - options: the options of the engine.
+  ///   - progress: called with the progress, on a thread of the loader.
   public static func load(
     _ source: ModelSource, options: EngineOptions = EngineOptions(),
     progress: (@Sendable (LoadProgress) -> Void)? = nil
@@ -33,7 +33,7 @@ extension Engine {
     }
   }
 
-  /// Describes a model and plans its memory without loading a weight. A model that has to be fetched is.
+  /// Describes a model and plans its memory without loading weights. Downloads the model if necessary.
   public static func inspect(
     _ source: ModelSource, options: EngineOptions = EngineOptions()
   ) async throws -> ModelInfo {
@@ -46,7 +46,7 @@ extension Engine {
   }
 }
 
-/// Carries progress out of the core, and the cancellation in.
+/// Carries progress out of the core, and cancellation in.
 private final class LoadWatcher: @unchecked Sendable {
   private let report: (@Sendable (LoadProgress) -> Void)?
   private let lock = NSLock()

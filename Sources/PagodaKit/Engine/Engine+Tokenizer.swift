@@ -1,14 +1,14 @@
-// Requests with a tokenizer and a chat template of the caller instead of the model's own.
+// Requests with the caller's tokenizer and chat template instead of the model's own.
 
 extension Engine {
-  /// Queues a request and streams its answer, like ``submit(_:)``, with a tokenizer and a chat template of the caller: for models
-  /// whose own Pagoda does not read, or to compare them. Stop strings and grammars are of the model's own tokenizer: stop strings
-  /// are refused here, and a grammar needs that the model has one.
+  /// Queues a request and streams its answer, like ``submit(_:)``, with the caller's tokenizer and chat template: for
+  /// models whose tokenizer Pagoda cannot read, or for comparison. Stop strings and grammars use the model's own
+  /// tokenizer, so stop strings are refused here, and a grammar requires that the model has one.
   public func submit(_ request: Request, tokenizer: any ChatTokenizer) -> AsyncThrowingStream<Event, any Error> {
     stream(request, tokenizer)
   }
 
-  /// Queues a request and waits for its whole answer, with a tokenizer and a chat template of the caller.
+  /// Queues a request and waits for its whole answer, with the caller's tokenizer and chat template.
   public func respond(to request: Request, tokenizer: any ChatTokenizer) async throws -> Response {
     try await collect(submit(request, tokenizer: tokenizer))
   }

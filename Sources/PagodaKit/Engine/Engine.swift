@@ -1,7 +1,7 @@
-// Engine: a loaded model that answers many requests at once.
+// Engine: a loaded model that answers many requests concurrently.
 internal import CxxCore
 
-/// A loaded model that answers many requests at once.
+/// A loaded model that answers many requests concurrently.
 ///
 /// ```swift
 /// let engine = try await Engine.load(.mini)
@@ -14,7 +14,7 @@ internal import CxxCore
 public final class Engine: Sendable {
   /// The model's properties and its memory plan.
   public let info: ModelInfo
-  /// The model's tokenizer; nil when its folder has none.
+  /// The model's tokenizer; nil if its folder has none.
   public let tokenizer: Tokenizer?
 
   let core: EngineCore
@@ -30,10 +30,10 @@ public final class Engine: Sendable {
     defaults = GenerationDefaults(json: String(engine.generation_config_json()))
   }
 
-  /// Counters and gauges of the engine at this moment.
+  /// The engine's current counters and gauges.
   public var statistics: EngineStatistics { EngineStatistics(core.engine.stats()) }
 
-  /// Ends every request as cancelled and frees the memory. Later requests fail with ``PagodaError/shutDown(_:)``.
+  /// Ends all requests as cancelled and frees the memory. Later requests fail with ``PagodaError/shutDown(_:)``.
   public func shutDown() async {
     let core = core
     try? await offCooperativePool { core.engine.shut_down() }

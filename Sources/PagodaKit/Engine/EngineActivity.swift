@@ -1,4 +1,4 @@
-// EngineActivity: what each request of an engine does at this moment, and its last steps.
+// EngineActivity: the current state of each request of an engine, and its last steps.
 internal import CxxCore
 
 /// The requests of an engine and its last steps, as of the end of a step.
@@ -8,57 +8,57 @@ public struct EngineActivity: Hashable, Sendable {
     /// The state of a request.
     @frozen
     public enum State: String, Hashable, Sendable, CaseIterable {
-      /// It waits for room.
+      /// It waits for memory or a slot.
       case waiting
       /// Its prompt is being computed.
       case reading
-      /// It gets a token in each step.
+      /// It generates a token in each step.
       case answering
-      /// It gave up its memory to another and waits to be read again.
+      /// It was preempted and waits to resume.
       case preempted
     }
 
-    /// Distinguishes the requests of an engine, in the order in which they came.
+    /// Identifies a request of the engine, in order of arrival.
     public var id: UInt64
     /// Its state.
     public var state: State
     /// Tokens of its prompt.
     public var promptTokens: Int
-    /// Of those, how many the prefix cache had.
+    /// How many of them were found in the prefix cache.
     public var cachedTokens: Int
     /// Tokens of prompt and answer whose keys, values and state are in memory.
     public var computedTokens: Int
     /// Tokens of its answer so far.
     public var generatedTokens: Int
-    /// Tokens that its answer may have.
+    /// Maximum tokens of its answer.
     public var maximumGeneratedTokens: Int
-    /// How often it gave up its memory.
+    /// How often it was preempted.
     public var preemptions: Int
   }
 
   /// One step: a pass of the model over parts of several requests.
   public struct Step: Hashable, Sendable {
-    /// Counts from 1 since the engine was loaded.
+    /// Numbered from 1 since the engine was loaded.
     public var index: Int64
-    /// Prompt tokens read in it.
+    /// Prompt tokens processed in this step.
     public var readTokens: Int
-    /// Requests that computed a token of their answers in it.
+    /// Requests that computed a token of their answers.
     public var answering: Int
-    /// Drafts verified in it.
+    /// Drafts verified.
     public var drafts: Int
-    /// Requests that gave up their memory before it.
+    /// Requests preempted before this step.
     public var preempted: Int
-    /// How long it took.
+    /// The duration of the step.
     public var seconds: Double
   }
 
-  /// Requests that run, the oldest first, then those that wait; at most 128.
+  /// Running requests, oldest first, then waiting ones; at most 128.
   public var lanes: [Lane]
-  /// The last steps, the oldest first; at most 256.
+  /// The last steps, oldest first; at most 256.
   public var steps: [Step]
 }
 
-/// A look at what an engine does, request by request. The engine records that only while a watch exists.
+/// A live view of an engine's requests. The engine records them only while a watch exists.
 public final class EngineWatch: Sendable {
   private let core: EngineCore
   private let isOpen: Bool
@@ -72,12 +72,12 @@ public final class EngineWatch: Sendable {
     if isOpen { core.engine.close_watch() }
   }
 
-  /// Requests and steps as of the last step since the watch began.
+  /// Requests and steps as of the last step since the watch started.
   public var activity: EngineActivity { EngineActivity(core.engine.activity()) }
 }
 
 extension Engine {
-  /// Begins to record what each request does; ends when the watch is released.
+  /// Starts recording each request's state; ends when the watch is released.
   public func watch() -> EngineWatch { EngineWatch(core) }
 }
 

@@ -1,24 +1,24 @@
-// Choices of an engine: devices, number formats, forms of weights, scaling of rotations.
+// Choices of an engine: devices, number formats, weight formats, RoPE scaling, speculation.
 
 extension EngineOptions {
-  /// The device that computes.
+  /// The device that runs the model.
   public enum Device: Hashable, Sendable {
-    /// A GPU that agrees with the CPU in a test at start-up, otherwise the CPU.
+    /// A GPU whose self-test agrees with the CPU, otherwise the CPU.
     case automatic
-    /// The CPU with the best instructions it has.
+    /// The CPU with the best instruction set it supports.
     case cpu
-    /// The CPU with these instructions, such as `avx2`; for comparisons.
+    /// The CPU with a given instruction set, such as `avx2`; for comparisons.
     case cpuWith(instructions: String)
     /// The GPU of a Mac, an iPhone or an iPad.
     case metal
     /// An NVIDIA GPU.
     case cuda
-    /// The GPU kernels, run and checked on the CPU: slow.
+    /// The GPU kernels, executed and checked on the CPU; slow.
     case software
-    /// Kernels are prepared and counted, but not run; answers are meaningless. With `overlapping` launches as on NVIDIA
-    /// GPUs, otherwise as on Apple's.
+    /// Kernels are prepared and counted but not run; answers are meaningless. With `overlapping`, launches overlap as
+    /// on NVIDIA GPUs, otherwise they run as on Apple's.
     case dry(overlapping: Bool)
-    /// Scalar code in double precision, for comparisons: slow.
+    /// Scalar code in double precision, for comparisons; slow.
     case reference
   }
 
@@ -26,9 +26,9 @@ extension EngineOptions {
   public enum WeightFormat: String, CaseIterable, Hashable, Sendable {
     /// 32 bits.
     case float32
-    /// 16 bits, 11 of them precision.
+    /// 16 bits, 11 of them for precision.
     case float16
-    /// 16 bits, 8 of them precision.
+    /// 16 bits, 8 of them for precision.
     case bfloat16
   }
 
@@ -36,19 +36,19 @@ extension EngineOptions {
   public enum CacheFormat: String, CaseIterable, Hashable, Sendable {
     /// 32 bits.
     case float32
-    /// 16 bits, 11 of them precision.
+    /// 16 bits, 11 of them for precision.
     case float16
-    /// 16 bits, 8 of them precision.
+    /// 16 bits, 8 of them for precision.
     case bfloat16
-    /// 8 bits with scales; about half of 16 bits.
+    /// 8 bits with scales; about half the size of 16 bits.
     case int8
   }
 
-  /// Form of the weights in memory.
+  /// The format of the weights in memory.
   public enum Quantization: String, CaseIterable, Hashable, Sendable {
-    /// Models that are quantised in 8 bits per weight, others as they are.
+    /// 8 bits per weight for quantised models; others keep their format.
     case automatic = "auto"
-    /// As `EngineOptions.dtype` says.
+    /// The format given by `EngineOptions.dtype`.
     case off = "none"
     /// bfloat16.
     case bfloat16 = "bf16"
@@ -58,28 +58,28 @@ extension EngineOptions {
     case fourBit = "4bit"
   }
 
-  /// How rotations are scaled for a context longer than the trained one. Where no trained context is given, the model's
-  /// own counts.
+  /// RoPE scaling for a context longer than the trained one. If no trained context is given, the model's own value is
+  /// used.
   public enum RopeScaling: Hashable, Sendable {
-    /// None, whatever the model says.
+    /// No scaling, even if the model specifies one.
     case off
-    /// All positions divided by a factor.
+    /// All positions are divided by a factor.
     case linear(factor: Double, trainedContext: Int? = nil)
-    /// A base that grows with the sequence.
+    /// The base grows with the length of the sequence.
     case dynamic(factor: Double, trainedContext: Int? = nil)
-    /// YaRN: slow rotations are stretched, fast ones kept.
+    /// YaRN: slow rotations are stretched, fast ones are kept.
     case yarn(factor: Double, trainedContext: Int? = nil)
   }
 
-  /// Where drafts of the next tokens come from.
+  /// The source of drafts for speculative decoding.
   public enum Speculation: String, CaseIterable, Hashable, Sendable {
-    /// From the model's own head where it has one, and from the text so far; as many as pay.
+    /// The model's own head, if it has one, and the text so far; as many drafts as pay off.
     case automatic = "auto"
     /// No drafts: one token per step.
     case off
-    /// From the model's own head for multi-token prediction only.
+    /// Only the model's own multi-token-prediction head.
     case mtp
-    /// From what stood before in the same text only.
+    /// Only earlier text of the same sequence.
     case lookup
   }
 }
@@ -99,7 +99,7 @@ extension EngineOptions.Device: LosslessStringConvertible {
     }
   }
 
-  /// The devices to choose from on this platform, the automatic choice first.
+  /// The devices available on this platform, the automatic choice first.
   public static var choices: [Self] {
     #if canImport(Metal)
     [.automatic, .cpu, .metal, .software, .reference]
@@ -140,7 +140,7 @@ extension EngineOptions.RopeScaling: LosslessStringConvertible {
     "\(name):\(factor)" + (context.map { ":\($0)" } ?? "")
   }
 
-  /// A rule by its spelling on the command line; nil for one that is none.
+  /// A rule by its name on the command line; nil if it is not valid.
   public init?(_ description: String) {
     let words = description.split(separator: ":", omittingEmptySubsequences: false)
     if words == ["none"] {
@@ -160,14 +160,14 @@ extension EngineOptions.RopeScaling: LosslessStringConvertible {
 }
 
 extension EngineOptions {
-  /// The other stages of a model that several machines run together.
+  /// The other stages of a model that runs on several machines.
   public enum Pipeline: Hashable, Sendable, CustomStringConvertible {
     /// Addresses as `host:port`, each of a ``PipelineStage``.
     case stages([String])
     /// The other ranks that mpirun started.
     case mpi
 
-    /// As the command line spells it.
+    /// The value as written on the command line.
     public var description: String {
       switch self {
       case .stages(let addresses): addresses.joined(separator: ",")

@@ -1,9 +1,9 @@
-// EngineCore: owns the core's engine, and the few helpers that keep Swift concurrency and C++ threads apart.
+// EngineCore: owns the core's engine, and the helpers that separate Swift concurrency from C++ threads.
 internal import CxxCore
 internal import Foundation
 
-/// Owns the core's engine. Streams hold it, so its last owner may be the engine's own thread, which cannot join itself:
-/// closing happens on another thread.
+/// Owns the core's engine. Streams retain it, so its last owner may be the engine's own thread, which cannot join
+/// itself: it is closed on another thread.
 final class EngineCore: Sendable {
   let engine: pagoda.Engine
 
@@ -15,8 +15,8 @@ final class EngineCore: Sendable {
   }
 }
 
-/// Runs blocking work on a thread of its own, so that it takes none from the tasks of the program. Its stack is as large
-/// as a main thread's: parsers recurse.
+/// Runs blocking work on its own thread, so that it takes none from the program's tasks. Its stack is as large
+/// as a main thread's, because parsers recurse.
 func offCooperativePool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     let thread = Thread { continuation.resume(with: Result(catching: work)) }

@@ -1,30 +1,31 @@
-// EngineOptions: what an engine is made for, fixed when it loads.
+// EngineOptions: options that are fixed when an engine is loaded.
 internal import CxxCore
 
-/// Options of an engine. The default values suit one person on one machine.
+/// Options of an engine. The defaults suit a single user on one machine.
 public struct EngineOptions: Hashable, Sendable {
-  /// The device that computes.
+  /// The device that runs the model.
   public var device = Device.automatic
   /// Number format of weights; nil means the model's own.
   public var dtype: WeightFormat?
-  /// Form of the weights.
+  /// The format of the weights in memory.
   public var quantize = Quantization.automatic
   /// Number format of the KV cache; nil means that of the weights.
   public var kvDType: CacheFormat?
-  /// How rotations are scaled for a longer context; nil means as the model says.
+  /// RoPE scaling for a longer context; nil means the model's own setting.
   public var ropeScaling: RopeScaling?
-  /// A folder that keeps the weights as the device wants them, so that the next load maps them; nil means none.
+  /// A folder that caches the repacked weights, so that the next load maps them; nil means none.
   public var weightCacheFolder: String?
-  /// Most bytes of files in `weightCacheFolder`; nil means 64 GiB. Beyond, those not used for longest are removed.
+  /// Maximum total size of the files in `weightCacheFolder`; nil means 64 GiB. The least recently used files are
+  /// removed first.
   public var weightCacheDiskBytes: Int64?
   /// Worker threads; nil means one per core.
   public var threadCount: Int?
-  /// Most sequences that run at once; further requests wait.
+  /// Maximum number of running sequences; further requests wait.
   public var maximumSequences = 16
-  /// Most tokens of one step, prompts and answers together; nil means 256 on a CPU, 512 with Metal and 2048 with CUDA.
+  /// Maximum tokens per step, prompts and answers together; nil means 256 on a CPU, 512 with Metal and 2048 with CUDA.
   public var maximumBatchedTokens: Int?
-  /// Most milliseconds of a step in which answers wait for their next token while prompts are read; nil means about twice
-  /// a step in which nothing is read, `.infinity` as long as it takes.
+  /// Maximum milliseconds of a step that processes prompt tokens while answers are running; nil means about twice the
+  /// time of a step without prompt tokens, `.infinity` means no limit.
   public var maximumStepMilliseconds: Double?
   /// Tokens per KV block: 8, 16 or 32.
   public var blockSize = 16
@@ -34,33 +35,34 @@ public struct EngineOptions: Hashable, Sendable {
   public var kvBlockCount: Int64?
   /// Memory for the KV cache in bytes; nil means one full context per sequence, at most a share of the device.
   public var kvCacheBytes: Int64?
-  /// Whether what was computed for one request is reused by others that begin the same. Answers are the same either way.
+  /// Whether results computed for one request are reused by others with the same prefix. Answers are the same either
+  /// way.
   public var prefixCache = true
-  /// Memory in bytes for recurrent states that the prefix cache keeps; nil means 32 of them, at most a share of the device.
+  /// Memory in bytes for recurrent states kept by the prefix cache; nil means 32 states, at most a share of the device.
   public var checkpointBytes: Int64?
-  /// Most bytes of the host's memory for prefixes that the caches of the device cannot keep; nil means none. For devices with
-  /// memory of their own; elsewhere a larger `kvCacheBytes` serves better.
+  /// Maximum bytes of host memory for prefixes that do not fit in the device's caches; nil means none. For devices with
+  /// dedicated memory; on others, a larger `kvCacheBytes` is the better choice.
   public var hostCacheBytes: Int64?
-  /// A folder where prefixes outlive the engine; nil means none. Only this user can read its files.
+  /// A folder where prefixes are kept across restarts; nil means none. Only this user can read its files.
   public var prefixCacheFolder: String?
-  /// Most bytes of files in `prefixCacheFolder`; nil means 8 GiB.
+  /// Maximum total size of the files in `prefixCacheFolder`; nil means 8 GiB.
   public var prefixCacheDiskBytes: Int64?
-  /// Tells prefix files of different models apart by the whole content of the model's files instead of their times and a
-  /// sample: for prefixes that several machines share. Loading reads every file once more.
+  /// Identifies the model of a prefix file by the whole content of the model's files instead of their modification
+  /// times and a sample, for prefixes shared between machines. Loading then reads every file twice.
   public var sharesPrefixes = false
 
-  /// Whether ``ModelInfo/fingerprint`` is filled when the engine loads; costs a step of 20 tokens.
+  /// Whether ``ModelInfo/fingerprint`` is computed when the engine loads; costs one step of 20 tokens.
   public var makesFingerprint = false
-  /// Whether several tokens are drafted and verified at once, and from what. Answers are the same to the bit either way.
+  /// Whether and how tokens are drafted and verified several at a time. Answers are bit-identical either way.
   public var speculation = Speculation.automatic
-  /// Most tokens drafted in a step, 1 to 15; nil means 15. Models with recurrent layers take at most 7.
+  /// Maximum tokens drafted per step, 1 to 15; nil means 15. Models with recurrent layers use at most 7.
   public var maximumDrafts: Int?
 
-  /// Stages on other machines that run the later layers of the model, in their order; nil means this machine alone.
+  /// Stages on other machines that run the later layers of the model, in order; nil means this machine alone.
   public var pipeline: Pipeline?
-  /// Layers of each stage, this machine's first; nil means by speed and memory.
+  /// Layers of each stage, this machine first; nil means by speed and memory.
   public var pipelineSplit: [Int]?
-  /// Seconds without a sign of life after which a stage counts as lost; nil means 4.
+  /// Seconds of silence after which a stage counts as lost; nil means 4.
   public var pipelineTimeout: Double?
 
   /// The default options.
@@ -68,7 +70,7 @@ public struct EngineOptions: Hashable, Sendable {
 }
 
 extension EngineOptions {
-  /// As the core takes them, where 0 leaves a choice to it; a 0 given here is an error.
+  /// The options in the core's form, in which 0 means the core's choice; a 0 given here is an error.
   func core() throws -> pagoda.EngineOptions {
     var options = pagoda.EngineOptions()
     options.device = std.string(device.description)

@@ -1,20 +1,20 @@
-// MachineLimits: what this machine can do at most, measured.
+// MachineLimits: the measured limits of this machine.
 internal import CxxCore
 
-/// The measured limits of this machine with a number of threads, or of its GPU, which the speed of a model is compared
-/// with.
+/// The measured limits of this machine with a number of threads, or of its GPU, for comparison with the speed of a
+/// model.
 public struct MachineLimits: Hashable, Sendable {
-  /// A peak of arithmetic.
+  /// An arithmetic peak.
   public struct Peak: Hashable, Sendable {
-    /// Multiplications and additions.
+    /// Multiplications and additions per second.
     public var operationsPerSecond: Double
-    /// The instruction that reached it, or the kernel of a GPU.
+    /// The instruction, or the GPU kernel, that reached it.
     public var instruction: String
   }
 
-  /// Threads that worked together; 0 for a GPU.
+  /// Number of threads; 0 for a GPU.
   public var threadCount: Int
-  /// Reading memory, far beyond the caches; of a GPU reading and writing it.
+  /// Memory bandwidth far beyond the caches: reading, or for a GPU reading and writing.
   public var readBytesPerSecond: Double
   /// Products of 8-bit integers.
   public var int8: Peak
@@ -33,7 +33,7 @@ public struct MachineLimits: Hashable, Sendable {
     }
   }
 
-  /// Measures the copies and the matrix products of a device that runs kernels. Other devices are an error.
+  /// Measures the copies and the matrix products of a device that runs kernels. Throws for other devices.
   public static func measure(_ device: EngineOptions.Device, threadCount: Int? = nil) async throws -> MachineLimits {
     try await offCooperativePool {
       let limits = pagoda.measure_device_limits(std.string(device.description), Int32(clamping: threadCount ?? 0))

@@ -1,9 +1,9 @@
-// OpTime: where the time of the device goes, op by op.
+// OpTime: the device's time per operation.
 internal import CxxCore
 
-/// The total time of one kind of operation of the device since the last reading.
+/// The total time of one kind of operation since the last call.
 public struct OpTime: Hashable, Sendable {
-  /// The limit of the machine that an operation works against.
+  /// The machine limit that bounds an operation.
   @frozen
   public enum Limit: String, Hashable, Sendable, CaseIterable {
     /// Memory bandwidth.
@@ -20,9 +20,9 @@ public struct OpTime: Hashable, Sendable {
   public var name: String
   /// How often it ran.
   public var calls: Int64
-  /// Wall clock.
+  /// Wall-clock time.
   public var seconds: Double
-  /// Bytes it had to read and write at least.
+  /// Minimum bytes to read and write.
   public var bytes: Double
   /// Multiplications and additions.
   public var operations: Double
@@ -47,14 +47,14 @@ extension OpTime {
 }
 
 extension Engine {
-  /// Whether the device times its operations from the next step on; costs a little speed.
+  /// Whether the device times its operations from the next step on; slightly reduces speed.
   public func setProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled, false) }
 
-  /// Whether a GPU runs one launch at a time from the next step on and times its kernels instead; costs much speed. Other
+  /// Whether a GPU runs one launch at a time from the next step on and times its kernels instead; much slower. Other
   /// devices time their operations.
   public func setKernelProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled, true) }
 
-  /// Sums since the last call, after the step in flight. Empty when profiling is off or the device cannot.
+  /// Totals since the last call, after the step in flight. Empty if profiling is off or not supported by the device.
   public func takeProfile() async -> [OpTime] {
     let core = core
     let times = try? await offCooperativePool { core.engine.take_profile().map { OpTime($0) } }

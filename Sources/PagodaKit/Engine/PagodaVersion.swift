@@ -2,6 +2,6 @@
 
 /// The version of Pagoda.
 public enum PagodaVersion {
-  /// As in `1.2.3`.
+  /// The version number, such as `1.2.3`.
   public static let current = "0.1.0"
 }

@@ -1,4 +1,4 @@
-// PipelineStage: a rank after the first of a model that several machines run together.
+// PipelineStage: a rank other than the first of a model that runs on several machines.
 internal import CxxCore
 internal import Foundation
 
@@ -7,9 +7,9 @@ public enum PipelineStage {
   /// Serves one engine after another; returns only when it cannot start or, under MPI, when the first rank has ended.
   /// - Parameters:
   ///   - source: the model, the same as the engine's.
-  ///   - options: of these the device, threads, weight cache and pipeline time-out count.
-  ///   - address: where to listen, as `host:port`; nil under MPI.
-  ///   - log: gets a line when something changes, on a thread of the stage.
+  ///   - options: only the device, threads, weight cache and pipeline timeout are used.
+  ///   - address: the address to listen on, as `host:port`; nil under MPI.
+  ///   - log: receives a line when the state changes, on a thread of the stage.
   public static func run(
     _ source: ModelSource, options: EngineOptions, address: String?, log: @escaping @Sendable (String) -> Void
   ) async throws {
@@ -26,7 +26,7 @@ public enum PipelineStage {
     }
   }
 
-  /// This process among those that mpirun started; 0 is the one with the engine. Throws where there is no Open MPI.
+  /// This process's rank among those started by mpirun; rank 0 has the engine. Throws if there is no Open MPI.
   public static func mpiRank() throws -> Int {
     let found = pagoda.find_mpi_rank()
     try found.status.throwIfError()

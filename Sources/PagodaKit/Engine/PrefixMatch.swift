@@ -1,17 +1,17 @@
-// PrefixMatch: how much of a prompt an engine has computed already, and the files that hold it.
+// PrefixMatch: how much of a prompt an engine has cached, and the files that contain it.
 internal import CxxCore
 
-/// How much of a prompt an engine has in memory already, for programs that choose among several engines.
+/// How much of a prompt an engine has in memory, for programs that choose among several engines.
 public struct PrefixMatch: Hashable, Sendable {
-  /// Leading tokens whose KV blocks are there.
+  /// Leading tokens whose KV blocks are cached.
   public var matchedTokens: Int
-  /// Of those, the ones a request would not compute again: up to the last recurrent state that was kept.
+  /// The tokens that a request would not compute again: up to the last saved recurrent state.
   public var cachedTokens: Int
 }
 
 extension Engine {
-  /// How much of a prompt a request with this salt would find now. Waits for no step and touches nothing, the order in
-  /// which prefixes are given up included. Prefixes that are only on disk do not count.
+  /// How much of a prompt a request with this salt would find now. Does not wait for a step and changes nothing, not
+  /// even the eviction order. Prefixes that are only on disk do not count.
   public func findPrefix(of tokens: [Int32], cacheSalt: String = "") throws -> PrefixMatch {
     let match = core.engine.find_prefix(.init(tokens), std.string(cacheSalt))
     try match.status.throwIfError()
@@ -19,7 +19,7 @@ extension Engine {
   }
 }
 
-/// A file with a part of a prompt's prefix, in the engine's folder for those.
+/// A file with part of a prompt's prefix, in the engine's prefix folder.
 package struct PrefixFile: Hashable, Sendable {
   package var name: String
   /// Tokens up to its end.
@@ -28,7 +28,7 @@ package struct PrefixFile: Hashable, Sendable {
 }
 
 extension Engine {
-  /// The files that together lead furthest into a prompt, first to last; none without a folder for them.
+  /// The files that together cover the longest prefix of a prompt, first to last; empty without a prefix folder.
   package func prefixFiles(of tokens: [Int32], cacheSalt: String = "") throws -> [PrefixFile] {
     let result = core.engine.prefix_files(.init(tokens), std.string(cacheSalt))
     try result.status.throwIfError()
@@ -37,7 +37,7 @@ extension Engine {
     }
   }
 
-  /// Takes over a file of another engine of the same model. It is moved, or removed if it is not what it should be.
+  /// Takes over a file of another engine of the same model. It is moved, or removed if it is not valid.
   package func addPrefixFile(at path: String, as name: String) throws {
     try core.engine.add_prefix_file(std.string(path), std.string(name)).throwIfError()
   }

@@ -1,7 +1,7 @@
-// Receipt: what an answer was made from, so that it can be made again and compared token by token.
+// Receipt: everything that determined an answer, so that it can be reproduced and compared token by token.
 internal import CxxCore
 
-/// One answer and everything that decided it. The prompt's ids may be left out; then only their hash tells them.
+/// One answer and everything that determined it. The prompt's ids may be omitted; then only their hash identifies them.
 package struct Receipt: Sendable, Equatable {
   package static let version: Int64 = 1
   package var promptHash: String
@@ -25,7 +25,7 @@ package struct Receipt: Sendable, Equatable {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// The request that checks it, given the prompt.
+  /// The request that verifies this receipt, given the prompt.
   package func check(prompt: [Int32]) -> Request {
     var request = Request(prompt: .tokens(prompt), sampling: sampling)
     request.answerTokens = answer
@@ -69,7 +69,7 @@ extension Receipt {
     return .object(members)
   }
 
-  /// Nil when it is none, or of another version.
+  /// Nil if the text is not a receipt, or is of another version.
   package init?(_ json: JSONValue) {
     func ids(_ key: String) -> [Int32]? {
       guard let list = json[key]?.arrayValue else { return nil }
@@ -137,10 +137,10 @@ extension Receipt {
 }
 
 extension Engine {
-  /// From now on each answer that ends well gives a receipt, on the engine's thread.
+  /// Makes each later answer that ends normally produce a receipt, on the engine's thread.
   package func keepReceipts(_ take: @escaping @Sendable (Receipt) -> Void) { receipts.take = take }
 
-  /// A hash of the outputs for a few tokens: the same for the same weights, number formats, kernels and version.
+  /// A hash of the outputs for a few tokens: equal for equal weights, number formats, kernels and versions.
   package func fingerprint() async throws -> String {
     var request = Request(prompt: .tokens((0..<32).map { Int32($0 * 7919 % info.vocabularySize) }))
     request.sampling.maximumTokens = 1
@@ -150,7 +150,7 @@ extension Engine {
   }
 }
 
-/// Where receipts go; set once, before requests come.
+/// The receiver of receipts; set once, before the first request.
 final class ReceiptSink: @unchecked Sendable {
   var take: (@Sendable (Receipt) -> Void)?
 }

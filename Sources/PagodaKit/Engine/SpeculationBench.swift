@@ -1,13 +1,13 @@
 // SpeculationBench: speed-up of speculative decoding, interleaved with plain decoding.
 internal import CxxCore
 
-/// Speculative decoding on this machine: the same requests with and without drafts, interleaved.
+/// Measures speculative decoding on this machine: the same requests with and without drafts, interleaved.
 public struct SpeculationBench: Hashable, Sendable {
-  /// A text to measure with.
+  /// A text to measure.
   public struct Prompt: Hashable, Sendable {
     /// The kind of text, which names the row.
     public var kind: String
-    /// A user's message, or the prompt itself where the model has no chat template.
+    /// A user message, or the prompt itself if the model has no chat template.
     public var text: String
 
     /// A prompt of a kind.
@@ -26,28 +26,28 @@ public struct SpeculationBench: Hashable, Sendable {
   public struct Row: Hashable, Sendable {
     /// The prompt's kind; `random ids` for a model without a tokenizer.
     public var kind: String
-    /// Without drafts: the median of the rounds.
+    /// Tokens per second without drafts: the median of the rounds.
     public var plainTokensPerSecond: Double
-    /// With drafts: the median of the rounds.
+    /// Tokens per second with drafts: the median of the rounds.
     public var tokensPerSecond: Double
-    /// The median of the ratios of one round.
+    /// The median of the rounds' ratios.
     public var speedup: Double
-    /// Drafted and accepted tokens of all rounds.
+    /// Drafted and accepted tokens over all rounds.
     public var speculation: SpeculationStatistics
-    /// Bits of tokens, log probabilities, finish reasons and usage that differ between with and without. 0 unless something
-    /// is broken.
+    /// Bits of tokens, log probabilities, finish reasons and usage that differ between the two. Any value except 0
+    /// is a bug.
     public var differingBits: Int64
   }
 
-  /// One row each; ignored for a model without a tokenizer, which gets random ids.
+  /// One row each; ignored for a model without a tokenizer, which uses random ids.
   public var prompts = Prompt.all
   /// Tokens of each answer.
   public var tokens = 128
-  /// How often each prompt is answered without and with drafts.
+  /// How often each prompt is answered with and without drafts.
   public var rounds = 5
-  /// Answers to the same prompt at once, every second one drawn with temperature 0.6.
+  /// Concurrent answers to the same prompt, every second one sampled with temperature 0.6.
   public var sequences = 1
-  /// Probability, 0 to 1, that a draft of an oracle is right; nil means the engine's own drafts.
+  /// Probability, 0 to 1, that an oracle's draft is correct; nil means the engine's own drafts.
   public var acceptance: Double?
 
   /// The default measurement.
@@ -55,9 +55,9 @@ public struct SpeculationBench: Hashable, Sendable {
 
   /// Loads the model and measures.
   /// - Parameters:
-  ///   - source: where the model comes from.
-  ///   - options: as for an engine; the prefix cache stays off.
-  ///   - report: called with each row as soon as it is known.
+  ///   - source: the origin of the model.
+  ///   - options: as for an engine; the prefix cache is always off.
+  ///   - report: called with each row as soon as it is measured.
   public func run(
     _ source: ModelSource, options: EngineOptions, report: @escaping @Sendable (Row) -> Void
   ) async throws {

@@ -4,7 +4,7 @@ internal import Foundation
 /// Whether a model can be used on this machine.
 @frozen
 public enum Availability: Hashable, Sendable {
-  /// It can; this is the memory it will take.
+  /// It can; the plan has the memory it needs.
   case available(MemoryPlan)
   /// It cannot, for this reason.
   case unavailable(PagodaError)
@@ -18,7 +18,7 @@ public enum Availability: Hashable, Sendable {
 /// let session = try await model.session(instructions: "Answer briefly.")
 /// ```
 public actor ModelContainer {
-  /// Where the model comes from.
+  /// The origin of the model.
   public nonisolated let source: ModelSource
   /// The options of its engine.
   public nonisolated let options: EngineOptions
@@ -35,12 +35,12 @@ public actor ModelContainer {
     self.options = options
   }
 
-  /// The memory that the model will take; reads no weight.
+  /// The memory that the model needs; reads no weights.
   public nonisolated func memoryEstimate() async throws -> MemoryPlan {
     try await Engine.inspect(source, options: options).plan
   }
 
-  /// Whether the model's files are there and understood, and its memory fits; reads no weight.
+  /// Whether the model's files are present and supported, and its memory fits; reads no weights.
   public nonisolated func availability() async -> Availability {
     do {
       return .available(try await memoryEstimate())
@@ -55,8 +55,8 @@ public actor ModelContainer {
   /// Whether it is being loaded.
   public var isLoading: Bool { loading != nil }
 
-  /// The model's engine, loaded if it is not. Callers at the same time share one load, and each sees its progress; after a
-  /// failure the next one tries again. A caller that is cancelled stops waiting, and the load ends when no caller is left.
+  /// The model's engine, loaded if necessary. Concurrent callers share one load, and each sees its progress; after a
+  /// failure the next caller tries again. A cancelled caller stops waiting, and the load ends when no caller is left.
   public func engine(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws -> Engine {
     if let loaded {
       progress?(LoadProgress(phase: .loading, fraction: 1))
@@ -76,12 +76,12 @@ public actor ModelContainer {
     }
   }
 
-  /// Loads the model now, so that the first answer need not wait.
+  /// Loads the model now, so that the first answer does not have to wait.
   public func preload(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws {
     _ = try await engine(progress: progress)
   }
 
-  /// Gives the memory back; a load in progress is cancelled. Requests in flight end as cancelled; sessions made before fail
+  /// Frees the memory and cancels a load in progress. Requests in flight end as cancelled, and existing sessions fail
   /// from now on.
   public func unload() async {
     let (load, engine) = (loading, loaded)
@@ -102,7 +102,7 @@ public actor ModelContainer {
           loaded = engine
           endLoad(.success(engine))
         } else {
-          await engine.shutDown()  // it was unloaded, or every caller left, meanwhile
+          await engine.shutDown()  // in the meantime it was unloaded, or every caller was cancelled
         }
       } catch {
         if self.relay === relay { endLoad(.failure(error)) }
@@ -125,7 +125,7 @@ public actor ModelContainer {
     endLoad(.failure(CancellationError()))
   }
 
-  /// A conversation on the model, which is loaded if it is not.
+  /// A conversation on the model, which is loaded if necessary.
   public func session(
     instructions: String? = nil, tools: [Tool] = [], sampling: SamplingParameters = SamplingParameters(),
     thinking: Bool? = nil
@@ -138,8 +138,8 @@ extension Error {
   fileprivate var localizedText: String { String(describing: self) }
 }
 
-/// Passes the progress of a load on to all callers that wait for it; a late one begins with the last report. Callbacks run under the
-/// lock, so that no caller sees an older report after a newer one.
+/// Forwards the progress of a load to all waiting callers; a late caller starts with the last report. Callbacks run
+/// while holding the lock, so that no caller sees an older report after a newer one.
 private final class ProgressRelay: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.

@@ -1,8 +1,8 @@
-// A ModelSource as the core takes it.
+// Conversion of a ModelSource to the core's type.
 internal import CxxCore
 
 extension ModelSource {
-  /// The model on this machine, fetched if it is not there.
+  /// The model on this machine, downloaded if necessary.
   func here(_ progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws -> ModelSource {
     guard case .fetched(let model) = self else { return self }
     return .folder(path: try await model.fetch { progress?(LoadProgress(phase: .fetching, fraction: $0)) })
@@ -16,7 +16,7 @@ extension ModelSource {
     case .shape(let name):
       source.shape = std.string(name)
     case .fetched:
-      break  // here() comes first; the core says that there is no model
+      break  // here() is called first; the core reports that there is no model
     case .embedded(let model):
       for embedded in model.files {
         var file = pagoda.ModelFile()

@@ -1,4 +1,4 @@
-// Writing a model once more with smaller numbers.
+// Writes a quantised copy of a model.
 internal import CxxCore
 internal import Foundation
 
@@ -8,19 +8,19 @@ public struct QuantizeReport: Hashable, Sendable {
   public var inputBytes: Int64
   /// Bytes of the weight files after.
   public var outputBytes: Int64
-  /// Matrices that became smaller; other tensors are copied as they are.
+  /// Quantised matrices; other tensors are copied unchanged.
   public var quantizedCount: Int
   /// Weight files written.
   public var fileCount: Int
 }
 
 extension ModelSource {
-  /// Writes the model with affine weights of 4 or 8 bits, as MLX reads them: safetensors, configuration, tokenizer and
-  /// template. The folder appears whole or not at all; cancelling the task leaves nothing.
+  /// Writes the model with affine weights of 4 or 8 bits in MLX's format: safetensors, configuration, tokenizer and
+  /// template. The folder appears only when complete; cancelling the task leaves nothing behind.
   /// - Parameters:
-  ///   - folder: must not exist, or be empty.
+  ///   - folder: must not exist, or must be empty.
   ///   - bits: 4 or 8.
-  ///   - groupSize: weights that share a scale: 32, 64 or 128.
+  ///   - groupSize: number of weights that share a scale: 32, 64 or 128.
   ///   - progress: called with a fraction from 0 to 1, on a thread of the writer.
   public func quantize(
     to folder: String, bits: Int, groupSize: Int = 64, progress: (@Sendable (Double) -> Void)? = nil
@@ -48,7 +48,7 @@ extension ModelSource {
   }
 }
 
-/// Carries progress out of the core, and the cancellation in.
+/// Carries progress out of the core, and cancellation in.
 private final class QuantizeWatcher: @unchecked Sendable {
   let report: (@Sendable (Double) -> Void)?
   private let lock = NSLock()

@@ -1,4 +1,4 @@
-// Events of the core as Swift values.
+// Conversion of the core's events to Swift values.
 internal import CxxCore
 
 extension TokenInfo {

@@ -1,18 +1,18 @@
-// Event: what a stream of an answer delivers.
+// Event: an element of an answer's stream.
 
-/// An event in the stream of an answer. A token comes first, then the text that became certain through it, if any;
-/// `finished` comes last, exactly once. An answer that fails ends the stream with a ``PagodaError`` instead.
+/// An event in the stream of an answer. A token comes first, then the text that it completes, if any; `finished` comes
+/// last, exactly once. An answer that fails ends the stream with a ``PagodaError`` instead.
 @frozen
 public enum Event: Hashable, Sendable {
   /// More of the answer.
   case text(String)
-  /// More of what the model thinks before it answers.
+  /// More of the model's reasoning before the answer.
   case reasoning(String)
   /// A tool was called; its arguments are valid JSON.
   case toolCall(ToolCall)
-  /// Output that looked like a call and is none; its markup is not text.
+  /// Output that looked like a call but is not valid; its markup is not text.
   case rejectedToolCall(RejectedToolCall)
-  /// A token was taken.
+  /// A token was sampled.
   case token(TokenInfo)
   /// The answer is complete.
   case finished(Completion)
@@ -22,11 +22,11 @@ public enum Event: Hashable, Sendable {
 public struct TokenInfo: Hashable, Sendable {
   /// Its id.
   public var id: Int32
-  /// Its log probability before penalties and temperature, if asked for.
+  /// Its log probability before penalties and temperature, if requested.
   public var logProbability: Float?
   /// The most likely tokens at this position, if requested.
   public var topLogProbabilities: [TokenLogProbability]
-  /// Of a prompt's token: 1 when it was the most likely; nil otherwise.
+  /// The rank of a prompt token, 1 for the most likely; nil for tokens of an answer.
   public var rank: Int?
 
   /// A token with or without its probabilities.
@@ -58,24 +58,24 @@ public enum FinishReason: String, Hashable, Sendable, CaseIterable {
   case stop
   /// The token limit or the context length.
   case length
-  /// The consumer went away or the engine was shut down.
+  /// The request was cancelled or the engine was shut down.
   case cancelled
 }
 
-/// How an answer ended and what it took.
+/// The finish reason of an answer, its usage and timings.
 public struct Completion: Hashable, Sendable {
   /// Why it ended.
   public var finishReason: FinishReason
   /// The stop string that ended it, if one did.
   public var stopString: String?
-  /// Counts of tokens.
+  /// Token counts.
   public var usage: Usage
-  /// Where the time went.
+  /// The time of each phase.
   public var timings: Timings
-  /// The prompt's tokens, if their log probabilities were asked for; the first has none.
+  /// The prompt's tokens, if their log probabilities were requested; the first has none.
   public var promptTokens: [TokenInfo] = []
 
-  /// An end of an answer.
+  /// The completion of an answer.
   public init(finishReason: FinishReason, stopString: String? = nil, usage: Usage, timings: Timings) {
     self.finishReason = finishReason
     self.stopString = stopString
@@ -84,19 +84,19 @@ public struct Completion: Hashable, Sendable {
   }
 }
 
-/// Counts of tokens.
+/// Token counts.
 public struct Usage: Hashable, Sendable {
   /// Tokens of the prompt.
   public var promptTokens: Int
-  /// Tokens taken, an end-of-text token included.
+  /// Generated tokens, including an end-of-text token.
   public var completionTokens: Int
-  /// Prompt tokens that needed no computation because their state was found.
+  /// Prompt tokens that were not computed because they were cached.
   public var cachedTokens: Int
-  /// Prompt tokens that were cached: where the prompt diverged from all before it. More than `cachedTokens` when no
-  /// state was saved at that position.
+  /// Prompt tokens found in the cache: the position where the prompt diverged from all earlier ones. More than
+  /// `cachedTokens` if no state was saved at that position.
   public var matchedTokens: Int
 
-  /// Counts of tokens.
+  /// Token counts.
   public init(promptTokens: Int, completionTokens: Int, cachedTokens: Int, matchedTokens: Int = 0) {
     self.promptTokens = promptTokens
     self.completionTokens = completionTokens
@@ -105,19 +105,19 @@ public struct Usage: Hashable, Sendable {
   }
 }
 
-/// Where the time of a request went, in milliseconds of wall clock.
+/// The time of a request by phase, in milliseconds of wall-clock time.
 public struct Timings: Hashable, Sendable {
-  /// From submission to the first step.
+  /// Time from submission to the first step.
   public var queueMilliseconds: Double
-  /// From the first step to the first token.
+  /// Time from the first step to the first token.
   public var promptMilliseconds: Double
-  /// From the first token to the last.
+  /// Time from the first token to the last.
   public var generationMilliseconds: Double
-  /// How often the request had to give up its memory and start over.
+  /// How often the request was preempted.
   public var preemptions: Int
-  /// Tokens drafted for the model to check.
+  /// Tokens drafted.
   public var draftedTokens: Int
-  /// Of those, what the model chose itself.
+  /// Drafted tokens that the model accepted.
   public var acceptedTokens: Int
 
   /// Times in milliseconds.
@@ -134,21 +134,21 @@ public struct Timings: Hashable, Sendable {
   }
 }
 
-/// A whole answer. Printed, it is its text.
+/// A whole answer. Its description is its text.
 public struct Response: Hashable, Sendable, CustomStringConvertible {
   /// The answer.
   public var text: String
   /// The model's thinking before the answer; empty if there was none.
   public var reasoning: String
-  /// The tools called, in order.
+  /// The tool calls, in order.
   public var toolCalls: [ToolCall]
-  /// Outputs that looked like calls and are none.
+  /// Outputs that looked like calls but are not valid.
   public var rejectedToolCalls: [RejectedToolCall]
-  /// The tokens taken, in order.
+  /// The generated tokens, in order.
   public var tokens: [TokenInfo]
-  /// How it ended and what it took; of the last round where tools were run in between.
+  /// Finish reason, usage and timings; of the last round if tools were run.
   public var completion: Completion
-  /// Counts of tokens.
+  /// Token counts.
   public var usage: Usage { completion.usage }
   /// The text.
   public var description: String { text }

@@ -1,4 +1,4 @@
-// SamplingParameters as the core takes them, with the model's generation_config.json filling what is nil.
+// Conversion of SamplingParameters for the core, with the model's generation_config.json filling in nil values.
 internal import CxxCore
 
 /// The values of `generation_config.json` that concern sampling.
@@ -11,7 +11,7 @@ struct GenerationDefaults: Sendable {
   var presencePenalty: Double?
   var frequencyPenalty: Double?
 
-  /// `do_sample: false` means greedy whatever the temperature beside it says.
+  /// `do_sample: false` means greedy, regardless of the temperature next to it.
   init(json: String) {
     guard let config = JSONValue.parse(json) else { return }
     temperature = config["do_sample"]?.boolValue == false ? 0 : config["temperature"]?.doubleValue
@@ -72,8 +72,8 @@ extension SamplingParameters {
     return params
   }
 
-  /// The bad words as tokens: as they begin a text, and as they follow a space, where that makes other tokens. (vLLM
-  /// leaves the second out where it has another number of tokens, and lets the word through there.)
+  /// The bad words as tokens: at the start of a text, and after a space if the tokens differ. (vLLM omits the second
+  /// form if it has a different number of tokens, and then lets the word through.)
   private func bannedTokens(_ tokenizer: Tokenizer?) throws -> [[Int32]] {
     if badWords.isEmpty { return [] }
     guard let tokenizer else {

@@ -1,9 +1,9 @@
 // SamplingParameters: how one request turns logits into tokens and when it ends.
 
-/// How a request picks its tokens and when it ends. Nil means: as the model's `generation_config.json` says, and where
-/// it says nothing, greedy and without penalties.
+/// Sampling parameters and stop conditions of a request. Nil means the value in the model's `generation_config.json`,
+/// or else greedy sampling without penalties.
 public struct SamplingParameters: Hashable, Sendable, Codable {
-  /// Flattens (above 1) or sharpens the distribution; 0 always takes the most likely token.
+  /// Flattens (above 1) or sharpens the distribution; 0 always selects the most likely token.
   public var temperature: Double?
   /// Keeps the k most likely tokens; 0 keeps all.
   public var topK: Int?
@@ -11,7 +11,7 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var topP: Double?
   /// Drops tokens less likely than this share of the most likely one, in [0, 1).
   public var minP: Double?
-  /// Above 1 makes tokens of the prompt and of the answer less likely to come again.
+  /// Above 1, tokens of the prompt and of the answer become less likely to be repeated.
   public var repetitionPenalty: Double?
   /// Subtracted from the logit of tokens that the answer has used, in [-2, 2].
   public var presencePenalty: Double?
@@ -19,31 +19,31 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var frequencyPenalty: Double?
   /// Added to the logits of these token ids; -100 or less removes a token.
   public var logitBias: [Int32: Double] = [:]
-  /// The same seed gives the same answer; nil draws one.
+  /// The same seed gives the same answer; nil chooses one at random.
   public var seed: UInt64?
-  /// Most tokens to generate; nil means what is left of the context, 2048 at most.
+  /// Maximum tokens to generate; nil means the rest of the context, at most 2048.
   public var maximumTokens: Int?
-  /// The answer does not end before this many tokens.
+  /// The answer has at least this many tokens.
   public var minimumTokens = 0
   /// Continues after the model's end-of-text token.
   public var ignoresEndOfText = false
-  /// Further token ids that end the answer and are not part of its text.
+  /// Additional token ids that end the answer and are not part of its text.
   public var stopTokens: [Int32] = []
   /// Strings that end the answer; the text stops before the first of them.
   public var stopStrings: [String] = []
-  /// Words that must not come, in the sense of vLLM: the tokens that a word is made of do not follow each other.
+  /// Words that must not occur, as in vLLM: the tokens of a word never follow each other.
   public var badWords: [String] = []
-  /// Sequences of tokens that must not come.
+  /// Token sequences that must not occur.
   package var bannedTokens: [[Int32]] = []
-  /// Most tokens of thinking before it is closed for the model; nil for no limit.
+  /// Maximum tokens of thinking before it is ended for the model; nil for no limit.
   public var thinkingBudget: Int?
-  /// Nil reports no log probabilities, 0 those of the tokens taken, n also those of the n most likely ones.
+  /// Nil reports no log probabilities, 0 those of the sampled tokens, n also those of the n most likely ones.
   public var topLogProbabilities: Int?
 
   /// The model's own values.
   public init() {}
 
-  /// Fields that are missing have their defaults, so that what an older version wrote, or a person, can be read.
+  /// Missing fields get their defaults, so that files written by hand or by an older version can be read.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     temperature = try fields.decodeIfPresent(Double.self, forKey: .temperature)

@@ -1,8 +1,8 @@
-// A required tool call as the core's grammar has it.
+// A required tool call as a grammar of the core.
 
 extension Request {
-  /// Nil when no call is required. `tools` are in OpenAI's shape; the prompt shows how the model writes calls: the template
-  /// told it.
+  /// Nil if no call is required. `tools` are in OpenAI's format; the prompt shows the call format that the template
+  /// asked for.
   func requiredCalls(of tools: [JSONValue], prompt: String) throws -> String? {
     var only: String?
     switch toolChoice {

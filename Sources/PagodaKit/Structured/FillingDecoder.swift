@@ -1,19 +1,19 @@
-// FillingDecoder: decodes any type from JSON that may be incomplete or missing, fills what is not there, and notes the form.
+// FillingDecoder: decodes any type from incomplete or missing JSON, fills in missing parts, and records the schema.
 internal import Foundation
 
-/// A value made from what there is of its JSON, and the schema of its type.
+/// A value made from the available JSON, and the schema of its type.
 struct Filled<Value> {
   var value: Value
   var schema: JSONSchema
 }
 
-/// Decodes from JSON of which parts, or everything, may be missing: those become empty texts and lists, zero, false, nil, or
-/// the first case. When it derives, what a type asks for on the way becomes its schema.
+/// Decodes from JSON that may be partly or completely missing: missing parts become empty strings and lists, zero,
+/// false, nil, or the first case. When deriving, the keys and types that are requested become the schema.
 final class FillingDecoder: Decoder {
   let source: JSONValue?
   let codingPath: [any CodingKey]
   let userInfo: [CodingUserInfoKey: Any] = [:]
-  /// The enclosing types that are being read, outermost first; nil when no schema is derived.
+  /// The enclosing types being decoded, outermost first; nil if no schema is derived.
   let types: [Any.Type]?
   private(set) var schema: JSONSchema?
   private(set) var properties: [JSONSchema.Property] = []
@@ -75,7 +75,7 @@ struct FillingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { decoder.codingPath }
   var allKeys: [Key] { decoder.source?.objectValue?.compactMap { Key(stringValue: $0.key) } ?? [] }
 
-  func contains(_ key: Key) -> Bool { true }  // a type that asks first would not be asked about otherwise
+  func contains(_ key: Key) -> Bool { true }  // otherwise a type that asks first would skip the key
 
   func decodeNil(forKey key: Key) throws -> Bool { decoder.source?[key.stringValue] == .null }
 
@@ -131,7 +131,7 @@ struct FillingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// The items that are there; when a schema is derived, one empty item, so that its form is known.
+/// The available items; when a schema is derived, one empty item, so that its type is known.
 struct FillingArray: UnkeyedDecodingContainer {
   let decoder: FillingDecoder
   private let items: [JSONValue?]

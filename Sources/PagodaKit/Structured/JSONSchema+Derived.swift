@@ -1,6 +1,6 @@
-// Derivation of a schema from a Decodable type: the type decodes itself from nothing while its questions are written down.
+// Derives a schema from a Decodable type: the type is decoded from nothing while its requests are recorded.
 
-/// A type that states its own schema, where the derived one is too wide: with limits, formats or descriptions.
+/// A type that provides its own schema because the derived one is too permissive: with limits, formats or descriptions.
 ///
 /// ```swift
 /// struct City: Decodable, SchemaProviding {
@@ -9,7 +9,7 @@
 /// }
 /// ```
 public protocol SchemaProviding {
-  /// The form of its JSON.
+  /// The schema of its JSON.
   static var jsonSchema: JSONSchema { get }
 }
 
@@ -17,9 +17,9 @@ extension JSONSchema {
   /// The schema of a type, as its `init(from:)` reads it: properties in the order in which they are read, optionals not
   /// required, enumerations by the raw values of their cases.
   ///
-  /// Structures, arrays, dictionaries with text keys, numbers, texts, `Bool`, `Date`, `URL`, `UUID`, and enumerations with
-  /// raw values that are `CaseIterable` are understood; anything else, and a type that contains itself, is an error that
-  /// names the type. A type with a `jsonSchema` of its own (``SchemaProviding``) is taken at its word.
+  /// Supports structures, arrays, dictionaries with string keys, numbers, strings, `Bool`, `Date`, `URL`, `UUID`, and
+  /// enumerations with raw values that are `CaseIterable`; anything else, and a type that contains itself, is an error
+  /// that names the type. The `jsonSchema` of a type that has one (``SchemaProviding``) is used unchanged.
   public static func derived<Value: Decodable>(from type: Value.Type) throws -> JSONSchema {
     try FillingDecoder.read(type, from: nil, inside: []).schema
   }

@@ -1,6 +1,6 @@
-// JSONSchema: the form of a JSON document, built part by part, read from text or derived from a Decodable type.
+// JSONSchema: the schema of a JSON document, built from parts, read from text or derived from a Decodable type.
 
-/// The form of a JSON document: of an answer that must satisfy it, or of the arguments of a tool.
+/// The schema of a JSON document, for an answer that must match it or for the arguments of a tool.
 ///
 /// ```swift
 /// let city = JSONSchema.object([
@@ -10,18 +10,18 @@
 /// ])
 /// ```
 ///
-/// ``derived(from:)`` makes one out of a `Decodable` type. Properties come in the order of their declaration.
+/// ``derived(from:)`` creates one from a `Decodable` type. Properties keep the order of their declaration.
 public struct JSONSchema: Hashable, Sendable {
   /// One property of an object.
   public struct Property: Hashable, Sendable {
     /// Its name.
     public var name: String
-    /// The form of its value.
+    /// The schema of its value.
     public var schema: JSONSchema
-    /// Whether it must be there.
+    /// Whether it is required.
     public var isRequired: Bool
 
-    /// A property, with a description for the model where it needs one.
+    /// A property, optionally with a description for the model.
     public init(_ name: String, _ schema: JSONSchema, description: String? = nil, isRequired: Bool = true) {
       self.name = name
       self.schema = description.map { schema.described($0) } ?? schema
@@ -33,7 +33,8 @@ public struct JSONSchema: Hashable, Sendable {
 
   package init(value: JSONValue) { self.value = value }
 
-  /// A schema by its JSON text, with any keyword of `docs/structured-output.md`. Fails if the text is no JSON object.
+  /// A schema from its JSON text, with any keyword of `docs/structured-output.md`. Throws if the text is not a JSON
+  /// object.
   public init(json: String) throws {
     guard let value = JSONValue.parse(json), value.objectValue != nil else {
       throw PagodaError.invalidArgument("a JSON schema is a JSON object, which this is not: \(json.prefix(200))")
@@ -55,7 +56,7 @@ public struct JSONSchema: Hashable, Sendable {
       ]))
   }
 
-  /// An object whose names are free and whose values have one form.
+  /// An object with arbitrary names whose values share one schema.
   public static func dictionary(of values: JSONSchema) -> JSONSchema {
     JSONSchema(
       value: .object(["type": .string("object"), "additionalProperties": values.value]))
@@ -68,7 +69,7 @@ public struct JSONSchema: Hashable, Sendable {
       .with("maxItems", count.map { .integer(Int64($0.upperBound)) })
   }
 
-  /// A text. `format` is a name such as `date` or `uuid`, `pattern` a regular expression of ECMA-262.
+  /// A string. `format` is a name such as `date` or `uuid`, `pattern` a regular expression of ECMA-262.
   public static func string(
     minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil, format: String? = nil
   ) -> JSONSchema {
@@ -79,12 +80,12 @@ public struct JSONSchema: Hashable, Sendable {
       .with("format", format.map { .string($0) })
   }
 
-  /// One of these texts.
+  /// One of these strings.
   public static func oneOf(_ choices: [String]) -> JSONSchema {
     JSONSchema(value: .object(["type": .string("string"), "enum": .array(choices.map { .string($0) })]))
   }
 
-  /// A whole number.
+  /// An integer.
   public static func integer(in range: ClosedRange<Int>? = nil) -> JSONSchema {
     JSONSchema(value: .object(["type": .string("integer")]))
       .with("minimum", range.map { .integer(Int64($0.lowerBound)) })
@@ -101,11 +102,11 @@ public struct JSONSchema: Hashable, Sendable {
   /// True or false.
   public static let boolean = JSONSchema(value: .object(["type": .string("boolean")]))
 
-  /// The same form with a description for the model.
+  /// The same schema with a description for the model.
   public func described(_ description: String) -> JSONSchema { with("description", .string(description)) }
 
-  /// The form of an object with one property replaced, such as a derived one that needs limits or a description. A name
-  /// that the object does not have is appended.
+  /// An object's schema with one property replaced, for example a derived one that needs limits or a description. A
+  /// property that the object does not have is appended.
   public func replacing(_ name: String, with schema: JSONSchema) -> JSONSchema {
     guard case .object(let properties)? = value["properties"] else { return self }
     var changed = properties

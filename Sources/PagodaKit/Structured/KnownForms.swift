@@ -1,4 +1,4 @@
-// KnownForms: types whose JSON is a single value, and enumerations by their raw values.
+// KnownForms: types whose JSON is a single value, and enumerations with raw values.
 internal import Foundation
 
 enum KnownForms {
@@ -28,7 +28,7 @@ enum KnownForms {
     Number(clamping: value)
   }
 
-  /// Wide types have no limits: the answer need not count to the end of them.
+  /// The range of an integer type; 64-bit types get no limits, because answers do not reach them.
   private static func bounds<Number: FixedWidthInteger>(_ type: Number.Type) -> JSONSchema {
     if Number.bitWidth < 64 { return .integer(in: Int(Number.min)...Int(Number.max)) }
     return Number.isSigned ? .integer() : JSONSchema.integer().with("minimum", .integer(0))
@@ -55,7 +55,7 @@ enum KnownForms {
   }
 }
 
-/// Dictionaries with text keys: the one container whose keys are not known beforehand.
+/// Dictionaries with string keys: the only container whose keys are not known beforehand.
 protocol TextKeyed {
   static func filled(_ source: JSONValue?, _ path: [any CodingKey], _ types: [Any.Type]?) throws -> Any
 }

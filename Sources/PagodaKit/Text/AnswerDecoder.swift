@@ -1,15 +1,15 @@
-// AnswerDecoder: the text of an answer token by token, with any tokenizer.
+// AnswerDecoder: decodes an answer token by token, with any tokenizer.
 
-/// The text of an answer's tokens as they come. A character that takes several tokens comes with the last of them.
+/// The text of an answer's tokens as they arrive. A character made of several tokens is returned with the last of them.
 package struct AnswerDecoder {
   private let tokenizer: any TextTokenizer
-  private var ids: [Int32] = []  // the last tokens with text, since some tokenizers decode a first token in another way
-  private var numShown = 0  // of ids
-  private static let maxTokensOfCharacter = 8  // more are broken bytes
+  private var ids: [Int32] = []  // the last tokens with text, because some tokenizers decode a first token differently
+  private var numShown = 0  // how many of `ids` have been shown
+  private static let maxTokensOfCharacter = 8  // more tokens than this are invalid bytes
 
   package init(_ tokenizer: any TextTokenizer) { self.tokenizer = tokenizer }
 
-  /// The text that became certain through this token.
+  /// The text completed by this token.
   package mutating func push(_ id: Int32) throws -> String {
     ids.append(id)
     let text = try rest()
@@ -21,7 +21,7 @@ package struct AnswerDecoder {
     return text
   }
 
-  /// The text of what was held back.
+  /// The text that was held back.
   package mutating func finish() throws -> String {
     let text = try rest()
     ids = []

@@ -1,9 +1,9 @@
-// ChatTokenizer: a tokenizer with a chat template that an engine can use instead of the model's own.
+// ChatTokenizer: a tokenizer with a chat template, for use instead of the model's own.
 
-/// A tokenizer with a chat template, which ``Engine/submit(_:tokenizer:)`` takes instead of the model's own: such as
+/// A tokenizer with a chat template, which ``Engine/submit(_:tokenizer:)`` uses instead of the model's own, such as
 /// `HubTokenizer` of the product PagodaTransformers.
 public protocol ChatTokenizer: TextTokenizer {
-  /// Token ids of a conversation through the chat template, ready for the answer.
+  /// Token ids of a conversation rendered by the chat template, ready for the answer.
   /// - Parameters:
   ///   - messages: the conversation, oldest message first.
   ///   - tools: tools that the answer may call.

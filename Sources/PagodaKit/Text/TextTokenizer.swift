@@ -2,10 +2,10 @@
 
 /// Text to token ids and back, and conversations to token ids.
 ///
-/// ``Tokenizer`` is Pagoda's own. `HubTokenizer` of the product PagodaTransformers wraps those of swift-transformers; it
-/// needs the package trait `Transformers`, and without the trait nothing is fetched.
+/// ``Tokenizer`` is Pagoda's own. `HubTokenizer` of the product PagodaTransformers wraps those of swift-transformers
+/// and needs the package trait `Transformers`; without the trait no package is downloaded.
 public protocol TextTokenizer: Sendable {
-  /// Token ids of `text`, with spelled control tokens such as `<|im_end|>` counting as such.
+  /// Token ids of `text`; control tokens in the text, such as `<|im_end|>`, are recognised.
   func encodeWithControlTokens(_ text: String) throws -> [Int32]
 
   /// The text of token ids.

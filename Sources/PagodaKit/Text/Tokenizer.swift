@@ -1,7 +1,7 @@
 // Tokenizer: text to token ids and back.
 internal import CxxCore
 
-/// Text to token ids and back, as the model's `tokenizer.json` says. Any thread may use it.
+/// Text to token ids and back, according to the model's `tokenizer.json`. Can be used from any thread.
 public final class Tokenizer: Sendable {
   let core: pagoda.Tokenizer
 
@@ -19,29 +19,30 @@ public final class Tokenizer: Sendable {
     }
   }
 
-  /// Token ids of `text`. Spelled control tokens such as `<|im_end|>` stay text unless `parsingSpecialTokens` is true.
+  /// Token ids of `text`. Control tokens in the text, such as `<|im_end|>`, stay text unless `parsingSpecialTokens` is
+  /// true.
   public func encode(_ text: String, parsingSpecialTokens: Bool = false) throws -> [Int32] {
     let result = core.encode(std.string(text), parsingSpecialTokens)
     try result.status.throwIfError()
     return Array(result.ids)
   }
 
-  /// Ids that belong before a text that no chat template made, such as `<|begin_of_text|>` of Llama 3, as
-  /// `post_processor` of `tokenizer.json` says; mostly nothing.
+  /// Ids that precede a text not rendered by a chat template, such as `<|begin_of_text|>` of Llama 3, according to
+  /// `post_processor` in `tokenizer.json`; usually empty.
   public var startTokens: [Int32] { Array(core.start_ids()) }
 
-  /// Ids that belong behind a text that is not to be continued, such as one to embed; mostly nothing.
+  /// Ids that follow a text that will not be continued, such as one to embed; usually empty.
   public var endTokens: [Int32] { Array(core.end_ids()) }
 
   /// The text of token ids; bytes that form no character become U+FFFD, and ids without a token have no text (models
-  /// have more of them than tokenizers, and may take them).
+  /// have more ids than tokenizers, and may sample them).
   public func decode(_ ids: [Int32], skippingSpecialTokens: Bool = true) throws -> String {
     let result = core.decode(.init(ids), skippingSpecialTokens)
     try result.status.throwIfError()
     return String(result.text)
   }
 
-  /// Token ids are below this number.
+  /// All token ids are below this number.
   public var vocabularySize: Int { Int(core.vocab_size()) }
 
   /// The id of a token by its spelling in `tokenizer.json`.

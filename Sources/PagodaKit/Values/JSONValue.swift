@@ -1,4 +1,5 @@
-// JSONValue: JSON with a stable member order when written; for chat templates, which see the order, and for the CLI.
+// JSONValue: JSON that keeps its member order when written; for chat templates, which depend on the order, and for the
+// CLI.
 
 package enum JSONValue: Sendable, Hashable {
   case null
@@ -31,7 +32,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-  /// Compact text. Numbers that JSON cannot say (infinities) become null.
+  /// Compact text. Numbers that JSON cannot represent (infinities) become null.
   package var text: String {
     var out = ""
     write(to: &out)
@@ -67,7 +68,7 @@ extension JSONValue {
 
   private static func write(_ value: String, to out: inout String) {
     out += "\""
-    // Whole runs at a time: most texts need no escape, or few.
+    // Copies whole runs at a time, because most texts need few escapes or none.
     var rest = value.utf8[...]
     while let index = rest.firstIndex(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
       out += value[rest.startIndex..<index]

@@ -1,10 +1,10 @@
-// The one place where a Status of the core becomes a Swift error.
+// The only conversion of a Status of the core to a Swift error.
 internal import CxxCore
 
 extension PagodaError {
-  /// Nil when the status is ok.
+  /// Nil if the status is ok.
   init?(_ status: pagoda.Status) {
-    // Memory can be too short for a message.
+    // There may not be enough memory for a message.
     let message = status.message.empty() ? "there is not enough memory" : String(status.message)
     switch status.code {
     case .ok: return nil
@@ -26,7 +26,7 @@ extension PagodaError {
 }
 
 extension pagoda.Status {
-  /// Throws what the status says, unless it is ok.
+  /// Throws the status as an error, unless it is ok.
   func throwIfError() throws {
     if let error = PagodaError(self) { throw error }
   }

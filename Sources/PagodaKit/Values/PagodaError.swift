@@ -1,9 +1,9 @@
-// PagodaError: everything that can go wrong, as one list; the message says what and why.
+// PagodaError: all errors as one enumeration; the message says what failed and why.
 
-/// An error of the engine. Each case carries a sentence for people.
+/// An error of the engine. Each case carries a message for the user.
 @frozen
 public enum PagodaError: Error, Hashable, Sendable {
-  /// The caller passed something that can never work; the message names it.
+  /// The caller passed an argument that can never work; the message names it.
   case invalidArgument(String)
   /// A file, model or request that does not exist.
   case notFound(String)
@@ -11,13 +11,13 @@ public enum PagodaError: Error, Hashable, Sendable {
   case inputOutput(String)
   /// A file whose content breaks its format.
   case badFile(String)
-  /// A valid thing this engine does not do: an architecture, a number format, a device.
+  /// A valid input that this engine does not support: an architecture, a number format, a device.
   case unsupported(String)
-  /// The prompt and the tokens asked for do not fit the context length.
+  /// The prompt and the requested tokens exceed the context length.
   case contextOverflow(String)
   /// The memory plan, or an allocation, does not fit; the message has the numbers.
   case outOfMemory(String)
-  /// No room at this moment, perhaps later: a full queue or a used-up budget.
+  /// No capacity at the moment: a full queue or an exhausted budget. May succeed later.
   case resourceExhausted(String)
   /// The request was cancelled.
   case cancelled(String)
@@ -25,7 +25,7 @@ public enum PagodaError: Error, Hashable, Sendable {
   case deviceFailure(String)
   /// The engine has been shut down.
   case shutDown(String)
-  /// A fault of Pagoda itself.
+  /// A bug in Pagoda itself.
   case `internal`(String)
 }
 

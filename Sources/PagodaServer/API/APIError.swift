@@ -15,13 +15,13 @@ struct APIError: Error, Sendable {
     APIError(status: status, message: message, param: param, code: code)
   }
 
-  /// No room now; nothing has been done for the request yet.
+  /// No capacity now; no work has been done for the request yet.
   static func overloaded(_ message: String) -> APIError {
     APIError(
       status: 429, message: message, type: "rate_limit_error", code: "rate_limit_exceeded", retryAfter: 1)
   }
 
-  /// Too much from one side; the wait is in seconds.
+  /// One client or address has exceeded its limit; the wait is in seconds.
   static func limited(_ message: String, _ wait: Double) -> APIError {
     let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
     var error = overloaded("\(message) \(seconds) s")
@@ -54,7 +54,7 @@ extension APIError {
     }
   }
 
-  /// Of any error that work can throw.
+  /// Converts any error that work can throw.
   init(any error: any Error) {
     switch error {
     case let error as APIError: self = error

@@ -2,7 +2,7 @@
 import PagodaKit
 
 extension FieldReader {
-  /// Text as a string or as an array of text parts. `types` are the names that text parts go by.
+  /// Text as a string or as an array of text parts. `types` are the type names of text parts.
   func content(_ key: String = "content", types: [String] = ["text", "input_text", "output_text"]) throws -> String? {
     guard let value = self[key] else { return nil }
     if let text = value.stringValue { return text }
@@ -22,8 +22,8 @@ extension FieldReader {
     }.joined()
   }
 
-  /// The placeholder that a text model reads instead of an image, a sound or a file: a remark that there was
-  /// one, and its name. Nothing is ever fetched.
+  /// The placeholder that a text model reads instead of an image, audio or a file: a remark that there was
+  /// one, and its name. Nothing is ever downloaded.
   func placeholder(_ type: String) -> String? {
     func remark(_ kind: String, _ name: String?) -> String {
       let plain = (name ?? "").unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F && $0 != "[" && $0 != "]" }
@@ -42,8 +42,8 @@ extension FieldReader {
     }
   }
 
-  /// Functions the model may call, in the shape of chat completions. Kinds of tools that only other servers have are
-  /// left out: agents offer them to everybody.
+  /// Functions the model may call, in the format of chat completions. Tool types that only other servers support are
+  /// left out, because agents offer them to every server.
   func functionTools() throws -> [JSONValue] {
     try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
       guard try tool.string("type") ?? "function" == "function" else { return nil }
@@ -53,7 +53,7 @@ extension FieldReader {
     }
   }
 
-  /// OpenAI's first shape of tools: `functions`, and `function_call` instead of `tool_choice`. Nil where they are not used.
+  /// OpenAI's legacy tools: `functions`, and `function_call` instead of `tool_choice`. Nil if they are not used.
   func legacyFunctions() throws -> (tools: [JSONValue], forced: ForcedCall?)? {
     guard let list = try objects("functions", maximum: 1024) else {
       if self["function_call"] != nil, self["function_call"] != .string("none") {
@@ -77,7 +77,7 @@ extension FieldReader {
     }
   }
 
-  /// Names of functions whose arguments must be what their schemas say.
+  /// Names of functions whose arguments must match their schemas.
   func strictTools() throws -> Set<String> {
     Set(
       try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
@@ -86,7 +86,7 @@ extension FieldReader {
       })
   }
 
-  /// Whether an answer may hold several calls: OpenAI's field, or Anthropic's inside `tool_choice`.
+  /// Whether an answer may contain several calls: OpenAI's field, or Anthropic's inside `tool_choice`.
   func allowsParallelCalls() throws -> Bool {
     if let choice = self["tool_choice"]?.objectValue {
       let reader = FieldReader(choice, path: path + "tool_choice.")
@@ -104,7 +104,7 @@ extension FieldReader {
     return .object(["type": .string("function"), "function": .object(members)])
   }
 
-  /// `tool_choice` of any of the APIs: the tools that are left, and the call that must come.
+  /// `tool_choice` of any of the APIs: the tools that may be called, and the call that is required.
   func toolChoice(_ tools: [JSONValue]) throws -> (tools: [JSONValue], forced: ForcedCall?) {
     guard let value = self["tool_choice"] else { return (tools, nil) }
     if value["type"]?.stringValue == "allowed_tools" { return try allowedTools(value, of: tools) }
@@ -140,7 +140,7 @@ extension FieldReader {
     return (allowed, isForced ? .any : nil)
   }
 
-  /// vLLM's ways to say what the answer must be, under their old names and inside `structured_outputs`; nil without any.
+  /// vLLM's constraints on the answer, under their old names and inside `structured_outputs`; nil without any.
   func guidedGrammar() throws -> (Request.Grammar, field: String)? {
     let old = [
       ("guided_json", "json"), ("guided_regex", "regex"), ("guided_choice", "choice"), ("guided_grammar", "grammar"),
@@ -193,7 +193,7 @@ extension FieldReader {
     return .jsonSchema(schema.text)
   }
 
-  /// The constraint given by `type` of an object such as `response_format`; `schema` lies in it or in `json_schema`.
+  /// The constraint given by `type` of an object such as `response_format`; `schema` is in it or in `json_schema`.
   func grammar(_ key: String) throws -> Request.Grammar? {
     guard let format = try object(key) else { return nil }
     switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {
@@ -244,8 +244,8 @@ struct Thinking {
     }
   }
 
-  /// As the chat template's variable. A forced call, or an answer that has begun, leaves no time to think, unless the
-  /// request asks for it.
+  /// The chat template's variable. A forced call, or a prefilled answer, is made without thinking unless the
+  /// request enables it.
   func variables(
     beside given: [JSONValue.Member], forced: ForcedCall? = nil, continued: Continued? = nil
   ) -> [JSONValue.Member] {

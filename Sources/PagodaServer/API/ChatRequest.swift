@@ -7,7 +7,7 @@ struct ChatRequest: Sendable {
   var includesUsage = false
   var wantsLogprobs = false
   var promptLogprobs: Int?
-  /// Calls are asked for and answered in OpenAI's first shape.
+  /// Calls are requested and answered in OpenAI's legacy format.
   var usesLegacyFunctions: Bool
   var unknownFields: [String]
 
@@ -67,7 +67,7 @@ struct ChatRequest: Sendable {
 }
 
 extension FieldReader {
-  /// vLLM's two fields: the last message is the beginning of the answer, or a turn of its own.
+  /// vLLM's two fields: the last message is the start of the answer, or a separate turn.
   fileprivate func continuesFinalMessage() throws -> Bool {
     let continues = try flag("continue_final_message") ?? false
     let adds = try flag("add_generation_prompt") ?? !continues

@@ -26,7 +26,7 @@ struct CompletionFormat: AnswerFormat {
       choices, usage: .usage(counted, prompts: request.generation.prompts.count), timings: counted.timed)
   }
 
-  /// Of the answers to each prompt those that are sent: the ones with the highest log probability per token.
+  /// Selects the answers to send for each prompt: those with the highest log probability per token.
   private func chosen(_ answers: [Answer]) -> [Answer] {
     let (made, sent) = (request.generation.answers, request.sentAnswers)
     if made == sent { return answers }
@@ -44,7 +44,7 @@ struct CompletionFormat: AnswerFormat {
     return answer.tokens.isEmpty ? 0 : sum / Double(answer.tokens.count)
   }
 
-  /// Of the answer, and of the prompt before it if that is repeated; then every token has an entry in the lists.
+  /// Log probabilities of the answer, and of the prompt if it is echoed; then every token has an entry in the lists.
   private func logprobs(_ answer: Answer) -> JSONValue {
     guard let count = request.logprobs else { return .null }
     guard request.echoes else { return tokens.completionLogprobs(answer.tokens) }
@@ -56,7 +56,7 @@ struct CompletionFormat: AnswerFormat {
     return tokens.completionLogprobs(prompt + (request.isPromptOnly ? [] : answer.tokens), isWhole: true)
   }
 
-  /// The prompt of an answer, if it is to be repeated.
+  /// The prompt of an answer, if it is echoed.
   func echo(_ index: Int) -> String {
     guard request.echoes else { return "" }
     switch request.generation.prompts[index / request.sentAnswers] {
@@ -88,7 +88,7 @@ struct CompletionEncoder: StreamEncoder {
   let format: CompletionFormat
   private var answers: [Answer]
   private var waiting: [[TokenInfo]]
-  private var offsets: [Int]  // of the text sent, in scalars
+  private var offsets: [Int]  // length of the text sent so far, in scalars
   private var open: Int
 
   init(format: CompletionFormat) {
@@ -112,10 +112,10 @@ struct CompletionEncoder: StreamEncoder {
     case .event(let index, .engine(let event)):
       switch event {
       case .text(let text), .reasoning(let text): return (chunk(index, text), false)
-      case .toolCall, .rejectedToolCall: return ("", false)  // the engine was given no tools
+      case .toolCall, .rejectedToolCall: return ("", false)  // the engine has no tools
       case .token(let token):
         if format.request.logprobs != nil { waiting[index].append(token) }
-        // No text will come of a model without a tokenizer: a streaming client still sees each token.
+        // A model without a tokenizer produces no text: a streaming client still sees each token.
         return (format.tokens.tokenizer == nil ? chunk(index, "") : "", false)
       case .finished(let completion):
         answers[index].completion = completion

@@ -1,4 +1,4 @@
-// The fields of each endpoint: which are read, which have no effect here, and which are refused.
+// The fields of each endpoint: those that are read, those without effect here, and those that are refused.
 import PagodaKit
 
 extension FieldTable {
@@ -31,7 +31,7 @@ extension FieldTable {
 
   private static let off: [JSONValue] = [.bool(false)]
 
-  /// vLLM's other ways to constrain or change an answer.
+  /// vLLM's other constraints and changes of an answer.
   private static let unsupported: [String: [JSONValue]] = [
     "best_of": [.integer(1)], "use_beam_search": off, "length_penalty": [.integer(1), .number(1)],
     "include_stop_str_in_output": off, "truncate_prompt_tokens": [],
@@ -88,7 +88,7 @@ extension FieldTable {
   private static let ollama: Set<String> = [
     "model", "stream", "options", "format", "think", "logprobs", "top_logprobs",
   ]
-  /// The model stays in memory, and histories that are too long are refused rather than cut.
+  /// The model stays in memory, and histories that are too long are refused rather than truncated.
   private static let ollamaNoted: [String: [JSONValue]] = ["truncate": off, "shift": off]
 
   static let ollamaChat = FieldTable(

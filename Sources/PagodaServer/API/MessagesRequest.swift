@@ -29,7 +29,7 @@ struct MessagesRequest: Sendable {
       sampling.stopStrings = try SamplingField.checkStops(texts, "stop_sequences")
     }
     let thinking = try Self.thinking(fields)
-    // Anthropic's way to begin the answer for the model: the last message is the assistant's.
+    // Anthropic's prefilled answer: the last message is the assistant's.
     let continued = try list.last?.string("role") == "assistant" ? try conversation.takeContinued() : nil
     if continued != nil, thinking.isOn == true {
       throw APIError.invalid("the answer cannot be begun for a model that thinks", param: "thinking")
@@ -50,7 +50,7 @@ struct MessagesRequest: Sendable {
     try generation.checkContinued()
   }
 
-  /// Claude Code puts a line into the system prompt that differs from turn to turn; without it the prefix stays the same.
+  /// Claude Code puts a line into the system prompt that differs between turns; without it the prefix stays the same.
   private static func stable(_ system: String) -> String {
     guard system.contains("x-anthropic-billing-header") else { return system }
     return system.split(separator: "\n", omittingEmptySubsequences: false)
@@ -63,7 +63,7 @@ struct MessagesRequest: Sendable {
       throw reader.missing("type")
     }
     if type == "adaptive" {
-      // How much it thinks, not whether.
+      // The effort sets how much the model thinks, not whether it thinks.
       var thinking = Thinking()
       thinking.apply(effort: try fields.object("output_config")?.choice("effort", of: Thinking.efforts))
       return thinking.isOn == true ? Thinking(isOn: nil, budget: thinking.budget) : Thinking()
@@ -94,7 +94,7 @@ extension Conversation {
     }
   }
 
-  /// Results of tools come first, then what the person says.
+  /// Results of tools come first, then the user's text.
   private mutating func addUser(blocks message: FieldReader) throws {
     var text: [String] = []
     for block in try message.objects("content", maximum: 10_000) ?? [] {
@@ -145,7 +145,7 @@ extension Conversation {
 }
 
 extension FieldReader {
-  /// A document's text where it has one; else its title.
+  /// A document's text if it has one, otherwise its title.
   fileprivate func documentText() throws -> String {
     let title = try string("title").map { "\($0)\n" } ?? ""
     guard let source = try object("source") else { throw missing("source") }

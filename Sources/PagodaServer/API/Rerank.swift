@@ -1,4 +1,4 @@
-// /v1/rerank in vLLM's shape: documents by their nearness to a query, or by what a model trained for it says of them.
+// /v1/rerank in vLLM's format: documents by similarity to a query, or by the judgement of a model trained for it.
 import Foundation
 import PagodaKit
 

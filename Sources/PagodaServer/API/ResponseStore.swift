@@ -2,12 +2,12 @@
 import Foundation
 import PagodaKit
 
-/// The latest responses with the input they answer. For any thread.
+/// The latest responses with the input they answer. Any thread may use it.
 final class ResponseStore: @unchecked Sendable {
   struct Entry {
-    var owner: String  // the client's key by name; others do not see it
+    var owner: String  // the name of the client's key; other keys do not see it
     var response: JSONValue
-    var input: [JSONValue]  // all items before the response, those of earlier responses too
+    var input: [JSONValue]  // all items before the response, including those of earlier responses
     var bytes: Int
   }
 
@@ -26,12 +26,12 @@ final class ResponseStore: @unchecked Sendable {
     self.maximumCount = maximumCount
   }
 
-  /// Reads what an earlier server left in the file, if there is one, and appends to it from now on.
+  /// Reads the file of an earlier server, if there is one, and appends to it from now on.
   convenience init(path: String, maximumBytes: Int = 64 << 20) throws {
     self.init(maximumBytes: maximumBytes)
     if let data = FileManager.default.contents(atPath: path) {
       for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
-        guard let record = JSONValue.parse(String(line)) else { continue }  // cut off by the end of a server
+        guard let record = JSONValue.parse(String(line)) else { continue }  // truncated when a server was killed
         if let id = record["deleted"]?.stringValue {
           remove(id)
         } else if let owner = record["owner"]?.stringValue, let response = record["response"],
@@ -41,7 +41,7 @@ final class ResponseStore: @unchecked Sendable {
         }
       }
     }
-    // Written anew, so that it holds no more than the store does; readable for its owner only.
+    // Rewritten, so that it contains no more than the store; readable by its owner only.
     let lines = order.compactMap { id in entries[id].map { Self.line($0) } }
     let created = FileManager.default.createFile(
       atPath: path, contents: Data(lines.joined().utf8), attributes: [.posixPermissions: 0o600])
@@ -68,7 +68,7 @@ final class ResponseStore: @unchecked Sendable {
     }
   }
 
-  /// Under the lock, or before others know of the store.
+  /// Called under the lock, or before the store is shared.
   private func keep(_ id: String, _ owner: String, _ response: JSONValue, _ input: [JSONValue], bytes: Int) {
     remove(id)
     guard bytes <= maximumBytes else { return }
@@ -88,7 +88,7 @@ final class ResponseStore: @unchecked Sendable {
     lock.withLock { entries[id].flatMap { $0.owner == owner ? $0 : nil } }
   }
 
-  /// False when there is none.
+  /// False if there is none.
   func delete(_ id: String, owner: String) -> Bool {
     lock.withLock {
       guard entries[id]?.owner == owner else { return false }
@@ -104,7 +104,7 @@ final class ResponseStore: @unchecked Sendable {
 
   func end(_ id: String) { lock.withLock { _ = running.removeValue(forKey: id) } }
 
-  /// False when no such answer is being made.
+  /// False if no such answer is being generated.
   func cancel(_ id: String, owner: String) -> Bool {
     let found = lock.withLock { running[id].flatMap { $0.owner == owner ? $0.cancel : nil } }
     found?()

@@ -3,7 +3,7 @@ import Foundation
 import PagodaKit
 
 struct ResponsesFormat: AnswerFormat {
-  /// How far an item of the output has come.
+  /// The status of an output item.
   enum ItemStatus: String {
     case inProgress = "in_progress"
     case completed
@@ -28,7 +28,7 @@ struct ResponsesFormat: AnswerFormat {
 
   func ended() { store?.end(id) }
 
-  /// Keeps a response that has ended well, if it is to be kept.
+  /// Stores a response that ended normally, if requested.
   func keep(_ response: JSONValue) {
     ended()
     if request.isStored, response["status"]?.stringValue != "cancelled" {
@@ -56,7 +56,7 @@ struct ResponsesFormat: AnswerFormat {
     return whole
   }
 
-  /// The response; nil completion while it is being made.
+  /// The response; without a completion while it is being generated.
   func object(
     _ output: [JSONValue], completion: Completion?, reasoningTokens: Int = 0, error: APIError? = nil
   ) -> JSONValue {
@@ -90,7 +90,7 @@ struct ResponsesFormat: AnswerFormat {
     ])
   }
 
-  /// The log probabilities of a part of the text, if they were asked for.
+  /// The log probabilities of a part of the text, if requested.
   func logprobs(_ list: [TokenInfo]) -> JSONValue {
     request.wantsLogprobs ? tokens.chatLogprobs(list)["content"] ?? .array([]) : .array([])
   }

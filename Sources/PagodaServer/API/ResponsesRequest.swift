@@ -7,10 +7,10 @@ struct ResponsesRequest: Sendable {
   var echoed: [JSONValue.Member]  // fields that the response repeats
   var wantsLogprobs = false
   var unknownFields: [String]
-  var items: [JSONValue]  // all that the response answers, those of earlier responses too
+  var items: [JSONValue]  // everything that the response answers, including items of earlier responses
   var isStored: Bool
 
-  /// `isCompaction` asks for a summary of the conversation instead of its next answer.
+  /// `isCompaction` requests a summary of the conversation instead of its next answer.
   init(
     _ body: [UInt8], models: ServedModels, store: ResponseStore, owner: String, isCompaction: Bool = false
   ) throws {
@@ -113,7 +113,7 @@ extension FieldReader {
 }
 
 extension Conversation {
-  /// Items of a conversation. What one answer consists of (reasoning, text, calls) is one message of the template.
+  /// Items of a conversation. The items of one answer (reasoning, text, calls) are one message of the template.
   fileprivate mutating func add(responses items: [FieldReader]) throws {
     var reasoning = ""
     var text: String?
@@ -154,7 +154,7 @@ extension Conversation {
         guard let id = try item.string("call_id") ?? item.string("id") else { throw item.missing("call_id") }
         try addToolResult(try item.outputText(), id: id, field: item.path + "call_id")
       case _ where type.hasSuffix("_call"):
-        // Tools of the client's own or of OpenAI's: with an id they have a result, without one they are a remark.
+        // Calls of the client's own tools or of OpenAI's: those with an id have a result, the others become a remark.
         let about = item.members.filter { !["id", "type", "call_id", "status"].contains($0.key) }
         let arguments = JSONValue.object(about).text
         if let id = try item.string("call_id", maximumBytes: 256) {

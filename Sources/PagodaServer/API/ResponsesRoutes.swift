@@ -1,4 +1,4 @@
-// The routes around /v1/responses: what was stored, counts, cancelling, and compaction.
+// The routes around /v1/responses: stored responses, counts, cancelling, and compaction.
 import Foundation
 import PagodaKit
 
@@ -27,7 +27,7 @@ extension Service {
         .json(.object(["object": .string("response.input_tokens"), "input_tokens": .integer(Int64(count))]))))
   }
 
-  /// A conversation as what its people said and a summary by the model, for a client whose context is full.
+  /// A conversation as the user's messages and a summary by the model, for a client whose context is full.
   private func compact(_ exchange: Exchange) throws {
     let owner = guarding.owner(of: exchange.request)
     let request = try ResponsesRequest(
@@ -38,7 +38,7 @@ extension Service {
 
 /// Stored responses of all models.
 extension ModelHost {
-  /// `/v1/responses/ID` and what lies below it.
+  /// `/v1/responses/ID` and the routes under it.
   func responseRoute(_ path: String) -> [String: Service.Work]? {
     let prefix = "/v1/responses/"
     guard path.hasPrefix(prefix) else { return nil }
@@ -78,7 +78,7 @@ extension ModelHost {
     ])
   }
 
-  /// Ends an answer that is being made; its stream says so.
+  /// Ends an answer that is being generated; its stream reports it.
   private func cancelResponse(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
     let owner = guarding.owner(of: request)
     if responses.cancel(id, owner: owner) {

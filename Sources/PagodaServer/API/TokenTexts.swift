@@ -5,7 +5,7 @@ struct TokenTexts: Sendable {
   let tokenizer: Tokenizer?
   let endOfText: Set<Int32>
 
-  /// Byte-level vocabularies spell each byte as one character; this is the way back.
+  /// Byte-level vocabularies spell each byte as one character; this is the inverse mapping.
   private static let bytes: [Unicode.Scalar: UInt8] = {
     var table: [Unicode.Scalar: UInt8] = [:]
     var next: UInt32 = 256
@@ -27,7 +27,7 @@ struct TokenTexts: Sendable {
 
   func text(of id: Int32) -> String { String(decoding: bytes(of: id), as: UTF8.self) }
 
-  /// `{"content": [{"token", "logprob", "bytes", "top_logprobs"}]}`; the end-of-text token is no part of an answer.
+  /// `{"content": [{"token", "logprob", "bytes", "top_logprobs"}]}`; the end-of-text token is not part of an answer.
   func chatLogprobs(_ tokens: [TokenInfo]) -> JSONValue {
     let entries = tokens.filter { !endOfText.contains($0.id) }.map { token in
       var members = entry(token.id, token.logProbability ?? 0)
@@ -49,11 +49,11 @@ struct TokenTexts: Sendable {
     ]
   }
 
-  /// Minus infinity has no number in JSON; OpenAI uses this one.
+  /// JSON cannot represent minus infinity; OpenAI uses this number.
   static func number(_ logprob: Float) -> JSONValue { .number(Double(max(logprob, -9999))) }
 
-  /// The arrays of /v1/completions; `offset` is where the text of the first token begins. Whole lists have end-of-text
-  /// tokens too, and null for the first token of a prompt.
+  /// The arrays of /v1/completions; `offset` is where the text of the first token starts. Whole lists include
+  /// end-of-text tokens, and null for the first token of a prompt.
   func completionLogprobs(_ tokens: [TokenInfo], offset: Int = 0, isWhole: Bool = false) -> JSONValue {
     let tokens = isWhole ? tokens : tokens.filter { !endOfText.contains($0.id) }
     var offsets: [JSONValue] = []

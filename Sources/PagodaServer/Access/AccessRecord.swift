@@ -1,8 +1,8 @@
-// AccessRecord: what the access log says of one request. No prompt, no answer and no key is in it.
+// AccessRecord: the entry of one request in the access log. It contains no prompt, no answer and no key.
 import Foundation
 import PagodaKit
 
-/// Filled while a request is answered, by any thread.
+/// Filled in by any thread while a request is answered.
 final class AccessRecord: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.
@@ -15,7 +15,7 @@ final class AccessRecord: @unchecked Sendable {
 
   func begin(model: String) { lock.withLock { self.model = model } }
 
-  /// The engine has said something about the answer.
+  /// The engine has reported on the answer.
   func note(_ event: Event) {
     lock.withLock {
       if firstToken == nil { firstToken = monotonicSeconds() }
@@ -29,7 +29,7 @@ final class AccessRecord: @unchecked Sendable {
 
   func fail() { lock.withLock { finishes.append("error") } }
 
-  /// Of prompts and answers.
+  /// Tokens of prompts and answers together.
   var tokens: Int { lock.withLock { promptTokens + completionTokens } }
 
   /// One line. `cut`: the client did not get all of the answer.
@@ -65,6 +65,6 @@ final class AccessRecord: @unchecked Sendable {
 
   private static let timeStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-  /// Nothing that a terminal would obey.
+  /// Removes everything that a terminal would interpret.
   static func plain(_ text: String, _ count: Int) -> String { text.prefix(count).filter { $0 > " " && $0 <= "~" } }
 }

@@ -1,7 +1,7 @@
-// LogWriter: lines for a file or a pipe, written by a thread of their own. What reads them may stop; the server must not.
+// LogWriter: lines for a file or a pipe, written by a separate thread. Their reader may stall; the server must not.
 import Foundation
 
-/// A log that never makes its callers wait: what its reader does not take in time is dropped, and counted.
+/// A log that never blocks its callers: lines that its reader does not take in time are dropped and counted.
 package final class LogWriter: @unchecked Sendable {
   private let file: Int32
   private let isOwner: Bool
@@ -11,7 +11,7 @@ package final class LogWriter: @unchecked Sendable {
   private var pending: [UInt8] = []
   private var isWriting = false
   private var isClosed = false
-  private var newlyDropped = 0  // lines, since the last that was taken
+  private var newlyDropped = 0  // lines, since the last accepted one
   private var dropped = 0
 
   /// Writes to an open file, which stays the caller's.
@@ -22,7 +22,7 @@ package final class LogWriter: @unchecked Sendable {
     start()
   }
 
-  /// Adds to a file, which is made if it is not there; only its owner may read it.
+  /// Appends to a file, which is created if necessary; only its owner may read it.
   package init(path: String, maximumBytes: Int = 1 << 20) throws {
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     if file < 0 { throw ServerError("\(path) cannot be written: \(String(cString: strerror(errno)))") }
@@ -34,7 +34,7 @@ package final class LogWriter: @unchecked Sendable {
   /// Lines that were not written.
   package var droppedLines: Int { condition.withLock { dropped } }
 
-  /// Any thread; returns at once.
+  /// Any thread; returns immediately.
   package func write(_ line: String) {
     condition.withLock {
       if isClosed || pending.count + line.utf8.count + 1 > maximumBytes {
@@ -52,7 +52,7 @@ package final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Takes no more lines, and gives those that wait so many seconds to be written.
+  /// Accepts no more lines, and allows this many seconds for writing the queued ones.
   package func close(within seconds: Double = 1) {
     let end = Date(timeIntervalSinceNow: seconds)
     condition.withLock {
@@ -90,7 +90,7 @@ package final class LogWriter: @unchecked Sendable {
     if isOwner { Foundation.close(file) }
   }
 
-  /// Blocks while the reader is slow. False when the reader is gone.
+  /// Blocks while the reader is slow. False if the reader is gone.
   private func writeAll(_ bytes: [UInt8]) -> Bool {
     var start = 0
     while start < bytes.count {

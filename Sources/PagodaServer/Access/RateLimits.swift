@@ -1,7 +1,7 @@
-// RateLimits: what each key has used in the last minute, and which addresses guess at keys.
+// RateLimits: each key's use in the last minute, and addresses that guess keys.
 import Foundation
 
-/// Fills up at a steady rate, to a minute's worth at most.
+/// A token bucket: refills at a steady rate, to a minute's worth at most.
 struct Allowance: Sendable {
   private let perMinute: Double
   private var left: Double
@@ -18,7 +18,7 @@ struct Allowance: Sendable {
     filled = max(filled, now)
   }
 
-  /// Seconds until there is enough; 0 when there is.
+  /// Seconds until there is enough; 0 if there is enough now.
   mutating func wait(for amount: Double, now: Double) -> Double {
     fill(now)
     return left >= amount ? 0 : (amount - left) * 60 / perMinute
@@ -36,10 +36,10 @@ struct Allowance: Sendable {
   }
 }
 
-/// The allowances of all keys. Any thread.
+/// The allowances of all keys. Any thread may use it.
 final class KeyLimits: @unchecked Sendable {
   private let lock = NSLock()
-  // Guarded by `lock`; by the index of the key.
+  // Guarded by `lock`; indexed by key.
   private var requests: [Int: Allowance] = [:]
   private var tokens: [Int: Allowance] = [:]
   private var nextShare: [Int: Int] = [:]
@@ -53,7 +53,7 @@ final class KeyLimits: @unchecked Sendable {
     }
   }
 
-  /// Counts a request, or says how many seconds it must wait.
+  /// Counts a request, or returns how many seconds it must wait.
   func begin(_ key: Int, now: Double = monotonicSeconds()) -> Double? {
     lock.withLock {
       let wait = max(requests[key]?.wait(for: 1, now: now) ?? 0, tokens[key]?.wait(for: 1, now: now) ?? 0)
@@ -67,7 +67,7 @@ final class KeyLimits: @unchecked Sendable {
     lock.withLock { tokens[key]?.take(Double(count), now: now) }
   }
 
-  /// Which of the equal shares of the engine the next request of a key has: a key with several uses them in turn.
+  /// The share of the engine for the next request of a key: a key with several shares rotates through them.
   func shareID(_ key: Int) -> String {
     let count = keys[key].share
     if count == 1 { return "key \(key)" }
@@ -79,20 +79,20 @@ final class KeyLimits: @unchecked Sendable {
   }
 }
 
-/// Addresses that brought wrong keys. Any thread.
+/// Addresses that sent wrong keys. Any thread may use it.
 ///
-/// An address that has guessed too often learns nothing more: also a right key is refused there for a while, unless it
-/// was used from there before, so that one wrong program behind a proxy does not lock out the others.
+/// After too many guesses, an address learns nothing more: even a correct key is refused there for a while, unless it
+/// was used from there before, so that one faulty program behind a proxy does not lock out the others.
 final class FailedKeys: @unchecked Sendable {
   static let perMinute = 20
   private static let maximumAddresses = 4096
 
   private let lock = NSLock()
-  // Guarded by `lock`; by address.
+  // Guarded by `lock`; keyed by address.
   private var guesses: [String: Allowance] = [:]
   private var known: [String: Set<Int>] = [:]
 
-  /// The result of comparing keys: the index of the right one, or nil. Returns the seconds to wait, if any.
+  /// Records the result of comparing keys: the index of the matching one, or nil. Returns the seconds to wait, if any.
   func check(_ key: Int?, from address: String, now: Double = monotonicSeconds()) -> Double? {
     lock.withLock {
       if let key, known[address]?.contains(key) == true { return nil }
@@ -109,7 +109,7 @@ final class FailedKeys: @unchecked Sendable {
     }
   }
 
-  /// Those that have not guessed for a while; all, if that is not enough.
+  /// Drops addresses that have not guessed for a while; all of them, if that is not enough.
   private func forget(_ now: Double) {
     for (address, var allowance) in guesses where allowance.isFull(now) { guesses[address] = nil }
     if guesses.count >= Self.maximumAddresses { guesses.removeAll() }

@@ -1,8 +1,8 @@
-// The grammar of an answer with tools: which calls must or may come, and how the model writes them.
+// The grammar of an answer with tools: which calls are required or allowed, and how the model writes them.
 import PagodaKit
 
 extension Generation {
-  /// Nil when nothing has to be enforced. The prompt shows how the model writes calls: the template told it.
+  /// Nil if nothing must be enforced. The prompt shows the call format that the template asked for.
   func callGrammar(prompt: String) -> String? {
     guard !tools.isEmpty, forcedCall != nil || grammar != nil || !strictTools.isEmpty || !allowsParallelCalls else {
       return nil
@@ -17,7 +17,7 @@ extension Generation {
     case .jsonObject:
       let any: JSONValue = .object(["type": .string("object"), "additionalProperties": .bool(true)])
       members.append(.init(key: "value", value: any))
-    case .regularExpression, .choice, .gbnf: break  // refused beside tools: see Generation.check()
+    case .regularExpression, .choice, .gbnf: break  // refused together with tools: see Generation.check()
     case .jsonSchema(let schema): members.append(.init(key: "value", value: JSONValue.parse(schema) ?? .bool(true)))
     }
     return JSONValue.object(members).text

@@ -1,12 +1,12 @@
-// Embedder: the texts of one request as vectors, all at once on the engine.
+// Embedder: the texts of one request as vectors, all concurrently on the engine.
 import Foundation
 import PagodaKit
 
-/// Makes the vectors of one request and answers when all are there.
+/// Computes the vectors of one request and answers when all are ready.
 final class Embedder: @unchecked Sendable {
   struct Input: Sendable {
     var tokens: [Int32]
-    var field: String  // for messages about it
+    var field: String  // the field it came from, for messages
   }
 
   private let service: Service
@@ -20,7 +20,7 @@ final class Embedder: @unchecked Sendable {
   private var isCancelled = false
   private let answer: @Sendable ([Embedding]) throws -> HTTPResponse
 
-  /// Runs on a worker. Throws what can be said before anything was computed.
+  /// Runs on a worker. Throws errors that are detected before anything is computed.
   static func run(
     _ inputs: [Input], pooling: Pooling, on exchange: Exchange, of service: Service, shape: APIError.Shape,
     answer: @escaping @Sendable ([Embedding]) throws -> HTTPResponse

@@ -1,4 +1,4 @@
-// FillInMiddle: prompts for what stands between two texts, in the tokens that a model was trained with.
+// FillInMiddle: prompts for the text between two texts, with the tokens that a model was trained on.
 import PagodaKit
 
 /// The control tokens that frame the text before and after a gap.
@@ -6,10 +6,10 @@ struct FillInMiddle: Sendable {
   private let prefix: Int32
   private let suffix: Int32
   private let middle: Int32
-  /// Tokens that end what was filled in, besides the model's own.
+  /// Tokens that end the filled-in text, besides the model's own.
   let stopTokens: [Int32]
 
-  /// As Qwen, CodeGemma and Granite, StarCoder, DeepSeek and CodeLlama spell them.
+  /// The spellings of Qwen, CodeGemma and Granite, StarCoder, DeepSeek and CodeLlama.
   private static let families = [
     ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"], ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"],
     ["<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"], ["▁<PRE>", "▁<SUF>", "▁<MID>"],

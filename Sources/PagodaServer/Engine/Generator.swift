@@ -1,8 +1,8 @@
-// Generator: runs generations on the engine and hands what comes to a stream or to a whole response.
+// Generator: runs generations on the engine and passes the events to a stream or to a whole response.
 import Foundation
 import PagodaKit
 
-/// How an endpoint words its answers.
+/// The format of an endpoint's answers.
 protocol AnswerFormat: Sendable {
   associatedtype Encoder: StreamEncoder
   var errorShape: APIError.Shape { get }
@@ -10,10 +10,10 @@ protocol AnswerFormat: Sendable {
   var streamType: String { get }
   /// Unknown fields of the request, which were ignored.
   var unknownFields: [String] { get }
-  /// Readers, and later answers, are ordered by prompt and then by answer.
+  /// Readers, and the answers built from them, are ordered by prompt and then by answer.
   func encoder(_ readers: [AnswerReader], promptTokens: Int) -> Encoder
   func response(_ answers: [Answer]) -> JSONValue
-  /// The answer is being made, and how to end it early; `ended` comes when it is not any more.
+  /// An answer in progress, and how to end it early; `ended` is called when it is over.
   func began(cancel: @escaping @Sendable () -> Void)
   func ended()
 }
@@ -56,7 +56,7 @@ final class Generator: Sendable {
     fillInMiddle = FillInMiddle(engine.tokenizer)
   }
 
-  /// Runs on a worker. Throws what can be said before anything was generated.
+  /// Runs on a worker. Throws errors that are detected before anything is generated.
   func run(
     _ generation: Generation, format: some AnswerFormat, on exchange: Exchange,
     dispatch: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -118,7 +118,7 @@ final class Generator: Sendable {
     return .json(format.response(answers), headers: headers)
   }
 
-  /// Says that a limit was more than the context has room for.
+  /// Reports that a limit exceeded the context.
   private static func clampHeaders(_ prompts: [PreparedPrompt], _ generation: Generation) -> [HTTPHeader] {
     guard let least = prompts.compactMap(\.clampedTokens).min() else { return [] }
     return [HTTPHeader("x-pagoda-clamped-fields", "\(generation.limitField)=\(least)")]
@@ -155,7 +155,7 @@ final class Generator: Sendable {
     return encoded
   }
 
-  /// The part of the answer that the client supplied. A template that has opened the thinking gets it closed.
+  /// The part of the answer supplied by the client. If the template has opened the thinking, it is closed.
   private func encode(_ continued: Continued, opening: OutputParser.Opening) throws -> [Int32] {
     guard let tokenizer = engine.tokenizer else { return [] }
     var ids: [Int32] = []
@@ -166,8 +166,8 @@ final class Generator: Sendable {
     return ids + (try tokenizer.encode(continued.text, parsingSpecialTokens: false))
   }
 
-  /// Returns the limit that fits when the one given does not. The words are OpenAI's: clients look for them before they
-  /// shorten a conversation.
+  /// Returns the limit that fits if the given one does not. The wording is OpenAI's, because clients look for it before
+  /// they shorten a conversation.
   private func checkLength(_ count: Int, _ generation: Generation) throws -> Int? {
     let context = engine.info.plan.maximumModelLength
     let part = generation.promptField
@@ -188,7 +188,7 @@ final class Generator: Sendable {
     ended: () -> Void, deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
     for index in 0..<generation.sequenceCount {
-      // The engine gives the raw text: the reader separates reasoning and tool calls.
+      // The engine returns the raw text: the reader separates reasoning and tool calls.
       let prompt = prompts[index / generation.answers]
       var request = Request(prompt: .tokens(prompt.ids), sampling: generation.sampling)
       if case .middle = generation.prompts[index / generation.answers], !request.sampling.ignoresEndOfText {
@@ -217,7 +217,7 @@ final class Generator: Sendable {
 }
 
 extension Generator {
-  /// A refusal of the core, with the field of the request that it came in: messages about sampling begin with the core's
+  /// An error of the core, with the request field that caused it: messages about sampling start with the core's
   /// name of it, others are about the schema if there is one.
   private static func refusal(_ error: any Error, _ generation: Generation) -> any Error {
     guard let message = (error as? PagodaError)?.refusal else { return error }
@@ -237,7 +237,7 @@ extension Generator {
 }
 
 extension PagodaError {
-  /// The message, of errors that are the request's fault.
+  /// The message of an error that the request caused.
   fileprivate var refusal: String? {
     switch self {
     case .invalidArgument(let message), .unsupported(let message), .resourceExhausted(let message): message
@@ -246,13 +246,13 @@ extension PagodaError {
   }
 }
 
-/// A prompt ready for the engine, and what its answers are read with.
+/// A prompt ready for the engine, and the parser of its answers.
 struct PreparedPrompt: Sendable {
   var ids: [Int32]
   var opening: OutputParser.Opening
   var tools: [JSONValue]
   var callGrammar: String?
-  var clampedTokens: Int?  // the most tokens that fit, when more were asked for
+  var clampedTokens: Int?  // the maximum that fits, if more were requested
   var hasThinkingTags = true  // see EncodedPrompt
 
   func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {

@@ -1,14 +1,15 @@
-// Judge: asks a model that was trained for it (Qwen3-Reranker) whether each document fits a query: yes or no.
+// Judge: asks a model trained for it (Qwen3-Reranker) whether each document matches a query: yes or no.
 import Foundation
 import PagodaKit
 
 /// How `/v1/rerank` orders documents.
 public enum Reranking: String, Sendable, CaseIterable {
-  /// `yesNo` for models with `reranker` in their name, else `cosine`.
+  /// `yesNo` for models with `reranker` in their name, otherwise `cosine`.
   case automatic = "auto"
   /// By the cosine of a document's vector and the query's.
   case cosine
-  /// By the probability that the model says yes, and not no, when asked whether the document fits, as Qwen3-Reranker does.
+  /// By the probability of "yes" relative to "yes" and "no" when asked whether the document matches, as in
+  /// Qwen3-Reranker.
   case yesNo = "yes-no"
 
   func isYesNo(modelNames names: [String]) -> Bool {
@@ -40,7 +41,7 @@ struct YesNoPrompt {
     (self.yes, self.no) = (yes, no)
   }
 
-  /// No text of the client's counts as a control token.
+  /// The client's text never becomes a control token.
   func tokens(_ instruction: String, _ query: String, _ document: String) throws -> [Int32] {
     let text = "<Instruct>: \(instruction)\n<Query>: \(query)\n<Document>: \(document)"
     return opening + (try tokenizer.encode(text, parsingSpecialTokens: false)) + closing
@@ -49,7 +50,7 @@ struct YesNoPrompt {
 
 /// Judges the documents of one request and answers when all are judged.
 final class Judge: @unchecked Sendable {
-  /// A verdict: how likely the model says yes where it says yes or no.
+  /// A score: the probability of "yes" relative to "yes" and "no".
   struct Verdict: Sendable {
     var score = 0.0
     var promptTokens = 0
@@ -67,7 +68,7 @@ final class Judge: @unchecked Sendable {
   private var cancels: [@Sendable () -> Void] = []
   private var isCancelled = false
 
-  /// Runs on a worker. Throws what can be said before anything was computed.
+  /// Runs on a worker. Throws errors that are detected before anything is computed.
   static func run(
     _ prompt: YesNoPrompt, _ documents: [[Int32]], on exchange: Exchange, of service: Service,
     answer: @escaping @Sendable ([Verdict]) -> HTTPResponse
@@ -98,8 +99,8 @@ final class Judge: @unchecked Sendable {
     open = count
   }
 
-  /// Has the model say yes, which tells how likely that was; if no is not among its 20 likeliest words, then no as well,
-  /// for which the prompt is in the cache.
+  /// Forces the model to answer yes, which gives its probability; if no is not among its 20 likeliest tokens, then also
+  /// no, for which the prompt is in the cache.
   private func ask(_ tokens: [Int32], _ index: Int, yes: Float?) {
     var request = Request(prompt: .tokens(tokens))
     request.sampling.maximumTokens = 1

@@ -1,4 +1,4 @@
-// StatusFeed: what the engine does as a stream of events, one text for all clients that watch. Without a client no
+// StatusFeed: the engine's activity as a stream of events, one text for all watching clients. Without a client no
 // timer runs and the engine records nothing.
 import Foundation
 import PagodaKit
@@ -7,8 +7,8 @@ final class StatusFeed: @unchecked Sendable {
   static let maximumClients = 16
   private static let interval = 0.2  // seconds between two events while something changes
   private static let longestSilence = 1.0
-  private static let maximumSteps = 64  // of one event
-  private static let pendingEvents = 32  // of a client that does not read: about six seconds
+  private static let maximumSteps = 64  // per event
+  private static let pendingEvents = 32  // limit for a client that does not read: about six seconds
 
   private let engine: Engine
   private let queue = DispatchQueue(label: "pagoda.status")
@@ -17,7 +17,7 @@ final class StatusFeed: @unchecked Sendable {
   private var clients: [Int: StreamBody] = [:]
   private var lastClient = 0
   private var hasEnded = false
-  // Of `queue`.
+  // Used only on `queue`.
   private var watch: EngineWatch?
   private var timer: (any DispatchSourceTimer)?
   private var last: (statistics: EngineStatistics, time: Double)?
@@ -27,7 +27,7 @@ final class StatusFeed: @unchecked Sendable {
   var isRecording: Bool { queue.sync { watch != nil } }
   var clientCount: Int { lock.withLock { clients.count } }
 
-  /// Answers with events until the client goes away.
+  /// Sends events until the client disconnects.
   func add(_ exchange: Exchange) throws {
     let body = StreamBody(StatusEncoder(), maximumPending: Self.pendingEvents) { [weak exchange] in
       exchange?.abandon()
@@ -54,7 +54,7 @@ final class StatusFeed: @unchecked Sendable {
     }
   }
 
-  /// Ends all streams, and begins no more: the server shuts down.
+  /// Ends all streams and starts no more: the server shuts down.
   func end() {
     let bodies = lock.withLock {
       hasEnded = true
@@ -92,7 +92,7 @@ final class StatusFeed: @unchecked Sendable {
     for body in lock.withLock({ Array(clients.values) }) { body.push(.text(text)) }
   }
 
-  /// Put together by hand: as a tree of values it would take ten times as long, beside an engine that needs all cores.
+  /// Formats the text directly: a tree of values would take ten times as long, while the engine needs all cores.
   private func event(_ activity: EngineActivity, _ now: EngineStatistics, after step: Int64) -> String {
     let cache = now.prefixCache
     var text = "event: step\ndata: {\"steps_total\":\(now.steps),\"running\":\(now.running),\"waiting\":\(now.waiting)"
@@ -122,7 +122,7 @@ final class StatusFeed: @unchecked Sendable {
   }
 }
 
-/// Events come as text; the end needs no words.
+/// Events are already text; the end needs none.
 private struct StatusEncoder: StreamEncoder {
   mutating func opening() -> String { "" }
 

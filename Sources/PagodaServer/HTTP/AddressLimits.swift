@@ -1,5 +1,5 @@
-// AddressLimits: how many connections and requests each address has, so that one cannot use up what all share. Of the
-// event loop's thread.
+// AddressLimits: limits connections and requests per address, so that one client cannot use up the server. Used only on
+// the event loop's thread.
 
 final class AddressLimits: @unchecked Sendable {
   private struct Use {
@@ -12,8 +12,8 @@ final class AddressLimits: @unchecked Sendable {
   private let maximumRequests: Int?
   private let defaultConnections: Int
 
-  /// A limit that is not given holds only for other machines: half of all connections, and requests without end. Programs
-  /// on this machine, a proxy among them, come from one address.
+  /// By default limits apply only to other machines: half of all connections, and no limit of requests. Programs
+  /// on this machine, including a proxy, share one address.
   init(_ limits: HTTPLimits) {
     maximumConnections = limits.connectionsPerAddress
     maximumRequests = limits.requestsPerAddress
@@ -27,7 +27,7 @@ final class AddressLimits: @unchecked Sendable {
     return !Self.isThisMachine(address) && count >= defaultConnections
   }
 
-  /// Unfinished bodies that the address may have: half of its connections, unless those were given.
+  /// Unfinished bodies that the address may have: half of its connections, unless a limit was given.
   func mostBodies(_ address: String) -> Int {
     maximumConnections ?? (Self.isThisMachine(address) ? .max : (defaultConnections + 1) / 2)
   }
@@ -45,7 +45,7 @@ final class AddressLimits: @unchecked Sendable {
     uses[address] = use.connections + use.requests == 0 ? nil : use
   }
 
-  /// Also a socket in the file system, which has no address.
+  /// Includes Unix sockets, which have no address.
   static func isThisMachine(_ address: String) -> Bool {
     address.isEmpty || address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
   }

@@ -1,4 +1,4 @@
-// Connection+Reading: receives bytes, frames requests and starts or refuses them. Of the event loop's thread.
+// Connection+Reading: receives bytes, frames requests and starts or refuses them. On the event loop's thread.
 import Foundation
 
 extension Connection {
@@ -10,7 +10,7 @@ extension Connection {
     }
   }
 
-  /// From `waitingSince`, which for the first head is the time of connecting, whenever its first byte comes.
+  /// Counted from `waitingSince`, which for the first head is the time of connecting, not that of its first byte.
   var patienceForRequest: Double {
     let limits = context.limits
     switch framing.phase {
@@ -38,7 +38,7 @@ extension Connection {
     }
   }
 
-  /// False when more bytes are needed.
+  /// Returns false if more bytes are needed.
   func readRequest(_ now: Double) -> Bool {
     guard flush(now) else { return false }
     let before = (framing.phase, framing.requests)
@@ -78,8 +78,8 @@ extension Connection {
     return true
   }
 
-  /// The event loop keeps the bytes of all bodies within their bound, at the cost of those that are not whole. Whole ones may
-  /// exceed it by what is read at once.
+  /// The event loop bounds the bytes of all bodies, at the expense of incomplete ones. Complete ones may
+  /// exceed the bound by one read.
   private func receiveBody(_ bytes: ArraySlice<UInt8>, _ now: Double) {
     guard let exchange else { return }
     exchange.receive(bytes)
@@ -106,7 +106,7 @@ extension Connection {
     switch exchange.action {
     case .refuse(let response): refuse(exchange, response)
     case .respond(let response):
-      // A client that asks first is spared the body, and told at once.
+      // A client that sends Expect: 100-continue is spared the body if it is refused.
       if head.expectsContinue && awaitsBody { refuse(exchange, response) }
     case .work: if head.expectsContinue && awaitsBody { output.bytes += ResponseWriter.continues }
     }
@@ -121,7 +121,7 @@ extension Connection {
     return exchange
   }
 
-  /// The request is broken: answers it with the error, whatever has come of it.
+  /// The request is invalid: answers it with the error, however much of it has arrived.
   func refuse(_ error: FramingError) {
     if exchange == nil {
       let head = framing.head
@@ -133,14 +133,14 @@ extension Connection {
     refuse(exchange, context.service.refusal(of: exchange.head, error))
   }
 
-  /// Answers without reading on.
+  /// Answers without reading further.
   private func refuse(_ exchange: Exchange, _ response: HTTPResponse) {
     framing.refuse()
     exchange.reply(.whole(response.closing()))
     stage = .answering
   }
 
-  /// The request is whole.
+  /// The request is complete.
   private func start() {
     guard let exchange else { return }
     stage = .answering

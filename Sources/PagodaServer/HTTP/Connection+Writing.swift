@@ -1,8 +1,8 @@
-// Connection+Writing: writes whole answers and streams as fast as the client reads them. Of the event loop's thread.
+// Connection+Writing: writes whole answers and streams as fast as the client reads them. On the event loop's thread.
 import Foundation
 
 extension Connection {
-  /// Sends what the socket takes; false when the client is gone.
+  /// Sends as much as the socket accepts; false if the client has disconnected.
   func flush(_ now: Double) -> Bool {
     if output.isEmpty {
       lastSent = now
@@ -20,8 +20,8 @@ extension Connection {
     return true
   }
 
-  /// False when there is something to wait for: the client, or the rest of the answer. A stream is read only when the
-  /// client has taken all before it, so that what waits for a slow client is bounded by the stream's own limit.
+  /// Returns false if it must wait for the client or for the rest of the answer. A stream is read only when the
+  /// client has taken everything before it, so that the backlog of a slow client is bounded by the stream's own limit.
   func writeAnswer(_ now: Double) -> Bool {
     if let stream, stream.body.isBroken {
       close()
@@ -65,7 +65,7 @@ extension Connection {
     body.attach(wake)
   }
 
-  /// The next part of a stream, or its end; false when there is none yet.
+  /// The next part of a stream, or its end; false if there is none yet.
   private func add(_ body: StreamBody, _ framing: BodyFraming) -> Bool {
     if let text = body.read() {
       ResponseWriter.add(text, framing: framing, to: &output.bytes)

@@ -1,12 +1,12 @@
-// Connection: one client. Reads a request, has it answered, writes the answer, and begins again; in that order, so that
-// requests sent ahead are answered in turn. Of the event loop's thread.
+// Connection: one client. Reads a request, has it answered, writes the answer, and repeats, in that order, so that
+// pipelined requests are answered in order. On the event loop's thread.
 import Foundation
 
 final class Connection: @unchecked Sendable {
   enum Stage {
-    case reading  // a request, or nothing between two of them
+    case reading  // a request, or idle between two requests
     case answering
-    case lingering  // everything has been said; what the client still sends is thrown away
+    case lingering  // everything has been sent; remaining input is discarded
     case closed
   }
 
@@ -14,22 +14,22 @@ final class Connection: @unchecked Sendable {
   static let readAhead = 64 << 10
   /// Bytes that an idle connection may keep for its next request.
   private static let keptCapacity = 4 << 10
-  /// Parts of a stream written in one go, before others get their turn.
+  /// Parts of a stream written at a time, before others are served.
   private static let turns = 16
-  /// From when a client has closed its side until its request is given up.
+  /// How long a request continues after its client has closed its side.
   private static let patience = 0.1
 
   let socket: Int32
   let address: String
-  let isExtra: Bool  // there is no room for it: only what is answered first is answered
-  var isPosted = false  // of the mailbox
-  var noted: Waiting?  // of the event loop
+  let isExtra: Bool  // the server is full: only requests that need no work are answered
+  var isPosted = false  // belongs to the mailbox
+  var noted: Waiting?  // belongs to the event loop
 
   let context: ConnectionContext
   var stage = Stage.reading
   var framing: RequestFraming
   var input: [UInt8] = []
-  var inputStart = 0  // of what has not been framed
+  var inputStart = 0  // start of the input that has not been framed
   var output = SendBuffer()
 
   var exchange: Exchange?
@@ -37,15 +37,15 @@ final class Connection: @unchecked Sendable {
   var stream: (body: StreamBody, framing: BodyFraming)?
   var isQueued = false  // the whole answer is in `output`, or was
   var isStopping = false
-  var bodyBytes = 0  // of the request, counted with those of all others
-  var isCounted = false  // the request, with those of its address
+  var bodyBytes = 0  // of the request, included in the total of all requests
+  var isCounted = false  // the request is counted in the limit of its address
 
-  var hasEnded = false  // the client has closed its side, and all before that has been read
-  var leftSince: Double?  // it has closed its side
-  private var hasLeft = false  // and its request has been given up
-  var waitingSince: Double  // for a request, or for the rest of its head or body
+  var hasEnded = false  // the client has closed its side, and everything before that has been read
+  var leftSince: Double?  // when it closed its side
+  private var hasLeft = false  // its request has been cancelled because of that
+  var waitingSince: Double  // since when it waits for a request, or for the rest of a head or body
   var lastSent: Double
-  var progress: (since: Double, bytes: Int)  // of the head or body: the last one that counts
+  var progress: (since: Double, bytes: Int)  // of the head or body, when it last counted as progress
   private var lingerEnd = 0.0
   var lingerBytes = 0
 
@@ -59,7 +59,7 @@ final class Connection: @unchecked Sendable {
     (waitingSince, lastSent, progress) = (now, now, (now, 0))
   }
 
-  // MARK: What the event loop asks and tells
+  // MARK: Interface of the event loop
 
   /// The events to wait for.
   var interest: Interest {
@@ -70,7 +70,7 @@ final class Connection: @unchecked Sendable {
     return interest
   }
 
-  /// When `expire` is to be called if nothing happens before; it may be called too early.
+  /// When to call `expire` if nothing happens before; it may be called too early.
   var deadline: Double {
     switch stage {
     case .reading: return waitingSince + patienceForRequest
@@ -95,7 +95,7 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
-  /// Does what can be done without waiting.
+  /// Makes progress without waiting.
   func advance(_ now: Double) {
     for _ in 0..<Self.turns {
       switch stage {
@@ -125,7 +125,7 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
-  /// The server stops: ends a stream with an error event, answers anything else with `response`, and then no more.
+  /// The server stops: ends a stream with an error event, answers anything else with `response`, and then closes.
   func stop(with response: HTTPResponse, now: Double) {
     isStopping = true
     switch stage {
@@ -140,7 +140,8 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
-  /// The input that the server waits for; nil while it answers. Such clients are disconnected first when the server is full.
+  /// The input that the server waits for; nil while it answers. Such clients are disconnected first when the server is
+  /// full.
   var waiting: Waiting? {
     switch stage {
     case .reading where framing.phase == .idle && framing.requests > 0: Waiting(part: .nextRequest, since: waitingSince)
@@ -150,7 +151,8 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Makes room for others. A client with half a request gets the error, as far as it can be sent at once.
+  /// Disconnects to make room for others. A client with an incomplete request gets the error, if it can be sent
+  /// immediately.
   func giveUp(_ error: FramingError, _ now: Double) {
     if stage == .reading && framing.phase != .idle {
       refuse(error)
@@ -159,10 +161,10 @@ final class Connection: @unchecked Sendable {
     close()
   }
 
-  /// Whether everything has been said.
+  /// Whether everything has been sent.
   var hasSaidAll: Bool { stage == .lingering || stage == .closed }
 
-  /// Ends the request too; the socket itself is closed by the event loop.
+  /// Ends the request too; the event loop closes the socket itself.
   func close() {
     stage = .closed
     endExchange()
@@ -192,7 +194,7 @@ final class Connection: @unchecked Sendable {
     context.service.finished(ended)
   }
 
-  /// The client has gone away, it seems.
+  /// The client seems to have disconnected.
   private func leave(_ now: Double) {
     hasLeft = true
     guard let exchange else { return close() }
@@ -201,7 +203,7 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
-  /// A socket closed with bytes of the client unread would take the answer back, so the rest is read for a while.
+  /// Closing a socket with unread input would discard the answer, so the rest is read for a while.
   private func linger(_ now: Double) {
     if hasEnded { return close() }
     _ = shutdown(socket, Int32(SHUT_WR))

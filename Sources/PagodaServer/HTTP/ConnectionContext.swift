@@ -1,4 +1,4 @@
-// ConnectionContext: what the connections of a server share, and the count of them.
+// ConnectionContext: the state shared by the connections of a server, and their count.
 import Foundation
 
 /// State shared by connections.
@@ -12,7 +12,7 @@ struct ConnectionContext: Sendable {
   var run: @Sendable (@escaping @Sendable () -> Void) -> Void
 }
 
-/// How many connections and requests there are. Written by the event loop, read by any thread.
+/// The number of connections and requests. Written by the event loop, read by any thread.
 final class ConnectionLoad: @unchecked Sendable {
   private let lock = NSLock()
   private var stored = (connections: 0, exchanges: 0, bodyBytes: 0)  // guarded by `lock`
@@ -27,6 +27,6 @@ final class ConnectionLoad: @unchecked Sendable {
 
   var connections: Int { lock.withLock { stored.connections } }
   var exchanges: Int { lock.withLock { stored.exchanges } }
-  /// Of requests that are read or answered.
+  /// Body bytes of all requests being read or answered.
   var bodyBytes: Int { lock.withLock { stored.bodyBytes } }
 }

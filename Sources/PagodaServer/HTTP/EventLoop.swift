@@ -1,8 +1,8 @@
-// EventLoop: the thread that accepts clients, waits for all of them at once, and lets each do what it can.
+// EventLoop: the thread that accepts clients, waits for all of them, and lets each make progress.
 import Foundation
 
 final class EventLoop: @unchecked Sendable {
-  /// Shortest time between two looks at all deadlines.
+  /// Minimum seconds between two checks of all deadlines.
   private static let tick = 0.02
 
   private let context: ConnectionContext
@@ -14,14 +14,14 @@ final class EventLoop: @unchecked Sendable {
   private var isAccepting = true
   private var lastWords: HTTPResponse?
 
-  // Of the thread.
+  // Used only on the loop's thread.
   private var listener: Int32
   private var connections: [Int32: Connection] = [:]  // by socket
-  private var waiting = WaitingClients()  // of those that are not extra
+  private var waiting = WaitingClients()  // without the extra clients
   private var extraWaiting = WaitingClients()
   private var extras = 0
-  private var nextLook = Double.infinity  // at the deadlines
-  private var acceptsAgain = 0.0  // later than now while there are no descriptors
+  private var nextLook = Double.infinity  // time of the next check of the deadlines
+  private var acceptsAgain = 0.0  // time to accept again; in the future while descriptors are exhausted
   private var stopTime: Double?  // when clients that do not read the rest are disconnected
 
   /// Owns the listener.
@@ -41,13 +41,13 @@ final class EventLoop: @unchecked Sendable {
     thread.start()
   }
 
-  /// No new connections from now on.
+  /// Accepts no new connections from now on.
   func stopAccepting() {
     lock.withLock { isAccepting = false }
     context.mailbox.wake()
   }
 
-  /// Ends the thread, once. What is still going on is cut; clients get half a second to take what is theirs.
+  /// Ends the thread, once. Requests in flight are cut off; clients get half a second to receive their data.
   func stop(cutWith response: HTTPResponse) {
     lock.withLock {
       isAccepting = false
@@ -73,8 +73,8 @@ final class EventLoop: @unchecked Sendable {
     context.mailbox.close()
   }
 
-  /// Sockets first: a short request is answered before the streams get their turn. New clients last: what was found out
-  /// before about the socket of a client that has gone must not be taken for theirs.
+  /// Sockets first: a short request is answered before the streams are served. New clients last: events found
+  /// earlier for the socket of a disconnected client must not be attributed to a new one.
   private func turn(_ ready: [Readiness], _ now: Double, _ scratch: UnsafeMutableRawBufferPointer) {
     for entry in ready {
       guard let connection = connections[entry.socket] else { continue }
@@ -93,7 +93,7 @@ final class EventLoop: @unchecked Sendable {
     if listener >= 0, ready.contains(where: { $0.socket == listener }) { accept(now) }
   }
 
-  /// After a connection has done something.
+  /// Called after a connection has made progress.
   private func settle(_ connection: Connection) {
     note(connection)
     if connection.stage == .closed {
@@ -138,7 +138,7 @@ final class EventLoop: @unchecked Sendable {
 
   // MARK: Making room
 
-  /// Keeps the lists of those that may have to make room.
+  /// Maintains the lists of clients that may have to be disconnected.
   private func note(_ connection: Connection) {
     let now = connection.waiting
     if now == connection.noted { return }
@@ -150,8 +150,8 @@ final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Unfinished bodies have bounds in number, for one address and for all, and in bytes together with whole ones. Beyond
-  /// them the slowest is given up, whichever came last: it is the one that keeps the others waiting.
+  /// Unfinished bodies are bounded in number, per address and in total, and in bytes together with complete ones.
+  /// Beyond that the slowest is given up, whichever arrived last, because it keeps the others waiting.
   private func boundBodies(of address: String, _ now: Double) {
     while waiting.bodies(of: address) > context.addresses.mostBodies(address),
       giveUp(waiting.slowestBody(of: address), .room, now)
@@ -162,7 +162,7 @@ final class EventLoop: @unchecked Sendable {
 
   private var hasTooManyBytes: Bool { context.load.bodyBytes > context.limits.allBodyBytes }
 
-  /// False when there is none.
+  /// False if there is none.
   private func giveUp(_ socket: Int32?, _ error: FramingError, _ now: Double) -> Bool {
     guard let socket, let connection = connections[socket] else { return false }
     connection.giveUp(error, now)
@@ -186,13 +186,13 @@ final class EventLoop: @unchecked Sendable {
     !isFull || extras < context.limits.reserve || !waiting.isEmpty || !extraWaiting.isEmpty
   }
 
-  /// When the server is full, idle clients make room for new ones, and then those whose requests are not whole. When all
-  /// have whole requests, a few extra ones are let in, to be told so, and to be told how the server is.
+  /// When the server is full, idle clients make room for new ones, then those with incomplete requests. When all
+  /// requests are complete, a few extra clients are accepted to be told so, and for health checks.
   private func accept(_ now: Double) {
-    // Few enough that each is read from before it may have to make room for the next ones.
+    // Few enough that each is read before it may have to make room for the next ones.
     for _ in 0..<min(64, max(1, context.limits.connections / 4)) where hasRoom {
       guard let (socket, address) = SocketAddress.accept(from: listener) else {
-        // Out of descriptors, the listener would be ready again at once.
+        // Without descriptors, the listener would be ready again immediately.
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptsAgain = now + 0.1 }
         return
       }

@@ -1,4 +1,4 @@
-// Exchange: one request and its answer. Made by the event loop, answered from any thread.
+// Exchange: one request and its answer. Created by the event loop, answered from any thread.
 import Foundation
 
 final class Exchange: @unchecked Sendable {
@@ -6,11 +6,11 @@ final class Exchange: @unchecked Sendable {
     case none
     case ready(HTTPReply)
     case sent
-    case gone  // the client left
+    case gone  // the client has disconnected
   }
 
   let start = monotonicSeconds()
-  /// The client's own if it has a plain one: what it logs and what is logged here then agree.
+  /// The client's own id if it is plain, so that both logs agree.
   let id: String
   private let lock = NSLock()
   // Guarded by `lock`.
@@ -22,14 +22,14 @@ final class Exchange: @unchecked Sendable {
 
   /// The request without its body.
   let head: HTTPRequest
-  // Of the event loop until the work begins, then of the worker.
+  // Belongs to the event loop until the work starts, then to the worker.
   private(set) var request: HTTPRequest
   let action: HTTPAction
   let record = AccessRecord()
   private(set) var receivedBytes = 0
   private let maximumBody: Int
 
-  // Of the event loop.
+  // Used only by the event loop.
   var sentBytes = 0  // to the client, for this answer
   var isWhole = false  // all of the answer has been sent
 
@@ -50,7 +50,7 @@ final class Exchange: @unchecked Sendable {
     self.maximumBody = maximumBody
   }
 
-  /// The status of the answer; 499 when the client was gone.
+  /// The status of the answer; 499 if the client had disconnected.
   var status: Int { lock.withLock { storedStatus } }
 
   var isBodyTooLarge: Bool { receivedBytes > maximumBody }
@@ -64,10 +64,10 @@ final class Exchange: @unchecked Sendable {
     request.body += bytes
   }
 
-  /// By the worker, before anything reads the body: what it was made from is no longer needed.
+  /// Called by the worker before it reads the body: the original bytes are no longer needed.
   func replaceBody(_ bytes: [UInt8]) { request.body = bytes }
 
-  /// Answers. The first answer counts; none does once the client is gone.
+  /// Answers. Only the first answer counts, and none once the client has disconnected.
   func reply(_ reply: HTTPReply) {
     let wake = lock.withLock { () -> (@Sendable () -> Void)? in
       guard case .none = answer else { return nil }
@@ -78,7 +78,7 @@ final class Exchange: @unchecked Sendable {
     wake?()
   }
 
-  /// Sets what happens when the client goes away; at once if it has.
+  /// Sets the action for when the client disconnects; called immediately if it has.
   func onGone(_ action: @escaping @Sendable () -> Void) {
     let isGone = lock.withLock {
       if case .gone = answer { return true }
@@ -88,7 +88,7 @@ final class Exchange: @unchecked Sendable {
     if isGone { action() }
   }
 
-  /// The client went away, or is too slow: stops the work and lets the connection end.
+  /// The client has disconnected, or is too slow: stops the work and lets the connection end.
   func abandon() {
     let (action, wake) = lock.withLock { () -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
       if case .none = answer { answer = .gone }
@@ -100,8 +100,8 @@ final class Exchange: @unchecked Sendable {
     wake?()
   }
 
-  /// The client has closed its side: stops the work. A stream just ends; a client that waits for a whole answer is told
-  /// why there is none, because it may have closed only the half that it sent on.
+  /// The client has closed its side: stops the work. A stream just ends; a client that waits for a whole answer gets an
+  /// error, because it may have closed only its sending half.
   func leave(with response: HTTPResponse) {
     let isStream = lock.withLock { stream != nil }
     if !isStream { reply(.whole(response)) }
@@ -118,7 +118,7 @@ final class Exchange: @unchecked Sendable {
     }
   }
 
-  /// Ends a stream with an error event; cuts what has not been answered.
+  /// Ends a stream with an error event; cuts off an unanswered request.
   func cut(with response: HTTPResponse) {
     if let stream = lock.withLock({ stream }) { return stream.push(.cut) }
     reply(.whole(response))
@@ -128,7 +128,7 @@ final class Exchange: @unchecked Sendable {
     }?()
   }
 
-  /// Calls this, on any thread, whenever `next` has something new to say.
+  /// Called, on any thread, whenever `next` has something new.
   func attach(_ onReady: @escaping @Sendable () -> Void) { lock.withLock { self.onReady = onReady } }
 
   enum Next {

@@ -55,10 +55,10 @@ final class HTTPServer: @unchecked Sendable {
     self.loop = loop
   }
 
-  /// No new connections from now on.
+  /// Accepts no new connections from now on.
   func stopAccepting() { loop?.stopAccepting() }
 
-  /// Cuts what is still going on and ends the thread. Blocks; does nothing the second time.
+  /// Cuts off requests in flight and ends the thread. Blocks; does nothing the second time.
   func stop(cutWith response: HTTPResponse) {
     loop?.stop(cutWith: response)
     loop = nil
@@ -69,7 +69,7 @@ final class HTTPServer: @unchecked Sendable {
   func run(_ work: @escaping @Sendable () -> Void) { workers.addOperation(work) }
 }
 
-/// Something about the server itself that cannot work, such as an address in use.
+/// An error of the server itself, such as an address in use.
 public struct ServerError: Error, CustomStringConvertible {
   /// The error in one sentence.
   public var message: String

@@ -54,9 +54,9 @@ enum HTTPReply: Sendable {
 
 /// The decision about a request once its headers are known.
 enum HTTPAction: Sendable {
-  /// Answer when the body has been read, which is thrown away.
+  /// Read and discard the body, then answer.
   case respond(HTTPResponse)
-  /// Answer at once and close, without reading the body.
+  /// Answer immediately and close, without reading the body.
   case refuse(HTTPResponse)
   /// Collect the body, then run this on a worker; it answers through the exchange.
   case work(@Sendable (Exchange) -> Void)
@@ -67,32 +67,32 @@ protocol HTTPService: AnyObject, Sendable {
   func action(for request: HTTPRequest) -> HTTPAction
   /// The body is longer than the limit.
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
-  /// The request is broken; only its request line is known, or `-`.
+  /// The request is invalid; only its request line is known, or `-`.
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
   /// Headers that every answer to this request has.
   func headers(for request: HTTPRequest) -> [HTTPHeader]
-  /// A request has been answered, or its client went away (status 499).
+  /// A request has been answered, or its client has disconnected (status 499).
   func finished(_ exchange: Exchange)
 }
 
-/// Sizes and times that keep one client from hurting the others.
+/// Sizes and times that keep one client from affecting the others.
 struct HTTPLimits: Sendable {
   var connections = 1024
   var reserve = 32  // connections beyond these, which get `firstPaths` and are told that the server is full
-  var firstPaths: Set<String> = []  // answered also when the server is full
+  var firstPaths: Set<String> = []  // answered even when the server is full
   var connectionsPerAddress: Int?
   var requestsPerAddress: Int?
   var bodyBytes = 16 << 20
-  var mostBodyBytes: Int { 4 * bodyBytes }  // read to the end, to be refused on a connection that stays usable
+  var mostBodyBytes: Int { 4 * bodyBytes }  // read before it is refused, so that the connection stays usable
   var headerBytes = 16 << 10
   var headerSeconds = 10.0  // from connecting to the end of the first headers; for later ones from their first byte
   var idleSeconds = 75.0  // between requests of a connection
-  var bodySeconds = 20.0  // for a body, and a second more for each `bodyRate` bytes
+  var bodySeconds = 20.0  // for a body, plus one second per `bodyRate` bytes
   var bodyRate = 16 << 10
   var mostBodySeconds = 300.0
-  var allBodyBytes = 256 << 20  // of all requests that are read or answered
+  var allBodyBytes = 256 << 20  // of all requests being read or answered
   var unfinishedBodies: Int { connections - connections / 4 }  // of all clients
   var lingerSeconds = 5.0  // for a client to read the last answer while it still sends
-  var keepAliveSeconds = 10.0  // between signs of life in a stream
-  var pendingEvents = 4096  // of a stream whose reader is slow: about 1 MiB
+  var keepAliveSeconds = 10.0  // between keep-alive items in a stream
+  var pendingEvents = 4096  // limit for a stream with a slow reader: about 1 MiB
 }

@@ -1,8 +1,8 @@
-// Mailbox: how other threads tell the event loop that a connection has something to do.
+// Mailbox: lets other threads notify the event loop that a connection has something to do.
 import Foundation
 
 final class Mailbox: @unchecked Sendable {
-  /// Becomes readable when there is something in the box.
+  /// Becomes readable when the box is not empty.
   let descriptor: Int32
   private let writing: Int32
   private let lock = NSLock()
@@ -11,7 +11,7 @@ final class Mailbox: @unchecked Sendable {
   private var isWoken = false
   private var isClosed = false
 
-  /// Nil when there are no more descriptors.
+  /// Nil if there are no more descriptors.
   init?() {
     guard let pair = Sockets.pair() else { return nil }
     (descriptor, writing) = pair
@@ -22,7 +22,7 @@ final class Mailbox: @unchecked Sendable {
     Foundation.close(writing)
   }
 
-  /// Any thread.
+  /// May be called from any thread.
   func post(_ connection: Connection) {
     lock.withLock {
       if connection.isPosted || isClosed { return }
@@ -32,10 +32,10 @@ final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Any thread: ends the loop's wait.
+  /// May be called from any thread: ends the loop's wait.
   func wake() { lock.withLock { wakeOnce() } }
 
-  /// Of the loop: what has been posted since, each once.
+  /// Called by the loop: the connections posted since the last call, each once.
   func take() -> [Connection] {
     lock.withLock {
       if isWoken {
@@ -49,7 +49,7 @@ final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Of the loop: nothing is taken any more.
+  /// Called by the loop: accepts nothing from now on.
   func close() {
     lock.withLock {
       isClosed = true
@@ -57,7 +57,7 @@ final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Under the lock; one byte until it is taken.
+  /// Requires the lock; writes one byte until it is taken.
   private func wakeOnce() {
     if isWoken { return }
     isWoken = true

@@ -1,4 +1,4 @@
-// RequestFraming: where requests begin and end in the bytes of a client, and what is wrong with them. No IO.
+// RequestFraming: finds requests in the bytes of a client, and errors in them. No IO.
 
 /// Reads requests from the bytes of a client, in chunks of any size. Strict: ambiguous input is refused.
 struct RequestFraming {
@@ -11,7 +11,7 @@ struct RequestFraming {
   /// A parsed element. Each request is a head, any number of parts of its body, and an end.
   enum Event {
     case head(RequestHead)
-    case body(Range<Int>)  // of the bytes given
+    case body(Range<Int>)  // range of the given bytes
     case end
   }
 
@@ -19,7 +19,7 @@ struct RequestFraming {
     case idle  // between requests
     case head
     case body
-    case refused  // nothing that follows has a meaning
+    case refused  // everything that follows is meaningless
   }
 
   private enum State {
@@ -30,22 +30,22 @@ struct RequestFraming {
     case chunk(left: Int)
     case chunkEnd
     case trailers
-    case ended  // the request is whole; says so when asked next
+    case ended  // the request is complete; reported by the next call
     case refused
   }
 
-  /// Requests begun so far, a refused one among them.
+  /// Requests started so far, including a refused one.
   private(set) var requests = 0
-  /// Of the present request.
+  /// Body bytes of the current request.
   private(set) var bodyBytes = 0
-  /// As much of the present request's head as has come.
+  /// The part of the current request's head received so far.
   private(set) var head = RequestHead()
 
   private let maximumHead: Int
   private let maximumBody: Int
   private var state = State.requestLine
-  private var line: [UInt8] = []  // what has come of it, with its end
-  private var headBytes = 0  // as sent, trailers included
+  private var line: [UInt8] = []  // the received part, with its end
+  private var headBytes = 0  // as sent, including trailers
 
   init(maximumHead: Int, maximumBody: Int) {
     self.maximumHead = maximumHead
@@ -61,11 +61,11 @@ struct RequestFraming {
     }
   }
 
-  /// Whether all of the present request has come, its end still to be asked for.
+  /// Whether the current request has arrived completely, with its end not yet reported.
   var isWhole: Bool { if case .ended = state { true } else { false } }
 
-  /// The next event in `bytes` from `position` on, which moves behind what was read; nil when more bytes are needed. The
-  /// first error is the last word.
+  /// The next event in `bytes` from `position` on, which moves past the bytes read; nil if more bytes are needed. The
+  /// first error is final.
   mutating func next(_ bytes: UnsafeRawBufferPointer, from position: inout Int) throws(FramingError) -> Event? {
     do {
       if case .ended = state {
@@ -97,7 +97,7 @@ struct RequestFraming {
     }
   }
 
-  /// Ends the present request here and now, whatever has come of it, and takes nothing more.
+  /// Ends the current request immediately, however much of it has arrived, and accepts nothing more.
   mutating func refuse() {
     if phase == .idle || phase == .head { requests += 1 }
     state = .refused
@@ -126,7 +126,7 @@ struct RequestFraming {
     } while position < bytes.count && line.last != UInt8(ascii: "\n")
   }
 
-  /// Looks at the newest byte of the line, so that nothing has to end before it is refused.
+  /// Checks the newest byte of the line, so that a line can be refused before its end.
   private func checkLine() throws(FramingError) {
     let byte = line[line.count - 1]
     let wasReturn = line.count > 1 && line[line.count - 2] == UInt8(ascii: "\r")

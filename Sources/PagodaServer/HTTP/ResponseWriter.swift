@@ -1,11 +1,11 @@
-// ResponseWriter: an answer as bytes of HTTP/1.1, and those bytes on their way to a socket.
+// ResponseWriter: serialises an answer as HTTP/1.1, and buffers its bytes for a socket.
 import Foundation
 
 /// How the end of a response body is marked.
 enum BodyFraming: Equatable {
   case length(Int)
   case chunks
-  case close  // of the connection: HTTP/1.0 has no chunks
+  case close  // by closing the connection: HTTP/1.0 has no chunks
 }
 
 /// The parts of a request that its answer depends on.
@@ -21,7 +21,7 @@ enum ResponseWriter {
   private static let maximumValue = 4096
   static let lastChunk = Array("0\r\n\r\n".utf8)
 
-  /// Adds the status line and the headers. `Connection` is written here: what the response says of it is in `rules`.
+  /// Appends the status line and the headers. `Connection` is written here, according to `rules`.
   static func addHead(
     status: Int, headers: [HTTPHeader], framing: BodyFraming, _ rules: AnswerRules, to bytes: inout [UInt8]
   ) {
@@ -53,7 +53,7 @@ enum ResponseWriter {
     header.name.utf8.count == 10 && header.name.lowercased() == "connection"
   }
 
-  /// No value ends its line or is longer than clients read, whatever it was made from.
+  /// Ensures that no value, whatever its source, contains a line break or is longer than clients accept.
   private static func clean(_ value: String) -> String {
     let isPlain = value.utf8.count <= maximumValue && !value.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     return isPlain ? value : String(value.unicodeScalars.filter { $0 >= " " && $0 != "\u{7F}" }.prefix(maximumValue))
@@ -92,7 +92,7 @@ enum ResponseWriter {
   }
 }
 
-/// The time as HTTP writes it, made once a second.
+/// The time in HTTP format, computed once per second.
 private enum HTTPDate {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var made: (second: time_t, text: String) = (0, "")  // guarded by `lock`
@@ -114,14 +114,14 @@ private enum HTTPDate {
   }
 }
 
-/// Bytes on their way to a socket.
+/// Bytes waiting to be written to a socket.
 struct SendBuffer {
   var bytes: [UInt8] = []
   private var sent = 0
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Writes what the socket takes now, and counts it; `.ended` when the peer is gone.
+  /// Writes as much as the socket accepts now, and counts it; `.ended` if the peer has disconnected.
   mutating func send(to socket: Int32) -> Sockets.Transfer {
     var total = 0
     while !isEmpty {
@@ -136,7 +136,7 @@ struct SendBuffer {
     return total > 0 ? .bytes(total) : .notNow
   }
 
-  /// A large answer's memory is given back, a small one's used again.
+  /// A large answer's memory is freed, a small one's is reused.
   private mutating func clear() {
     bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10)
     sent = 0

@@ -1,4 +1,4 @@
-// SocketAddress: a host and port as the socket calls take them.
+// SocketAddress: a host and port for the socket calls.
 import Foundation
 
 struct SocketAddress {
@@ -72,7 +72,7 @@ struct SocketAddress {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
     }
     guard status == 0 else { return 0 }
-    // Both families have the port behind two bytes.
+    // Both families store the port at offset 2.
     return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
   }
 

@@ -8,7 +8,7 @@ enum Sockets {
   static let stream = SOCK_STREAM
   #endif
 
-  /// Not inherited by programs that are started, without waiting, without SIGPIPE.
+  /// Makes a socket non-blocking, without SIGPIPE, and not inherited by child processes.
   static func prepare(_ socket: Int32) {
     _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
@@ -17,10 +17,10 @@ enum Sockets {
     #endif
   }
 
-  /// Bytes go out when they are written, not when there are many.
+  /// Disables Nagle's algorithm.
   static func sendAtOnce(_ socket: Int32) { set(socket, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
 
-  /// Two ends, prepared; nil when there are no more descriptors.
+  /// A connected pair, prepared as above; nil if there are no more descriptors.
   static func pair() -> (Int32, Int32)? {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { return nil }
@@ -28,7 +28,7 @@ enum Sockets {
     return (ends[0], ends[1])
   }
 
-  /// Lets the process have that many descriptors, as far as the system allows it.
+  /// Raises the process's descriptor limit to this number, as far as the system allows.
   static func raiseDescriptorLimit(to count: Int) {
     var limit = rlimit()
     #if os(Linux)

@@ -1,17 +1,17 @@
-// WaitingClients: the clients that the server waits for, and which of them makes room for others. No IO.
+// WaitingClients: the clients that the server waits for, and the choice of which to disconnect. No IO.
 
 /// The part of a request that a client still has to send.
 struct Waiting: Equatable, Sendable {
   enum Part {
-    case nextRequest  // it has been answered, and may send another
+    case nextRequest  // it has been answered, and may send another request
     case head
     case body
   }
   var part: Part
-  /// When it last made progress: the start of the part, or of its latest chunk of a size that a slow client sends in a
+  /// When it last made progress: the start of the part, or of its latest chunk of the size that a slow client sends per
   /// second. Single bytes do not count.
   var since: Double
-  var bodyBytes = 0  // that are kept of an unfinished body
+  var bodyBytes = 0  // received so far of an unfinished body
 }
 
 struct WaitingClients {
@@ -36,14 +36,14 @@ struct WaitingClients {
   private var idle: [Int32: Client] = [:]  // by socket
   private var unfinished: [Int32: Client] = [:]
   private var uses: [String: Use] = [:]  // by address
-  /// Unfinished ones.
+  /// Clients with unfinished requests.
   private(set) var bodies = 0
 
   var isEmpty: Bool { idle.isEmpty && unfinished.isEmpty }
 
   func bodies(of address: String) -> Int { uses[address]?.bodies ?? 0 }
 
-  /// Nil for a client that is not waited for.
+  /// Nil means that the server does not wait for the client.
   mutating func set(_ socket: Int32, _ address: String, _ waiting: Waiting?) {
     idle[socket] = nil
     if let client = unfinished.removeValue(forKey: socket) { count(client, -1) }
@@ -64,14 +64,14 @@ struct WaitingClients {
     bodies += client.waiting.part == .body ? sign : 0
   }
 
-  /// The client to drop when another one, of any or of the same address, needs its connection: the longest idle one, else
-  /// the slowest unfinished request.
+  /// The client to drop when another one, of any or of the same address, needs its connection: the longest idle one, or
+  /// else the slowest unfinished request.
   func firstToLeave(of address: String? = nil) -> Int32? {
     let isMeant = { (client: Client) in address == nil || client.address == address }
     return Self.slowest(idle, where: isMeant) ?? slowest(of: address ?? heaviest(\.requests))
   }
 
-  /// The slowest unfinished body, of the address given or else of the one with most of them.
+  /// The slowest unfinished body, of the given address or else of the one with the most of them.
   func slowestBody(of address: String? = nil) -> Int32? {
     let address = address ?? heaviest(\.bodies)
     return Self.slowest(unfinished) { $0.waiting.part == .body && $0.address == address }

@@ -16,7 +16,7 @@ struct LlamaFormat: AnswerFormat {
     return .object(part(answer.text, answer.tokens, completion: answer.completion))
   }
 
-  /// A part of an answer; the last, or the whole, says how it ended.
+  /// A part of an answer; the last part, or the whole answer, includes the finish reason.
   func part(_ text: String, _ list: [TokenInfo], completion: Completion?) -> [JSONValue.Member] {
     let ids = request.wantsTokens ? list.map { JSONValue.integer(Int64($0.id)) } : []
     var members: [JSONValue.Member] = [
@@ -79,7 +79,7 @@ struct LlamaEncoder: StreamEncoder {
     case .event(_, .engine(let event)):
       switch event {
       case .text(let text), .reasoning(let text): return (part(text), false)
-      case .toolCall, .rejectedToolCall: return ("", false)  // the engine was given no tools
+      case .toolCall, .rejectedToolCall: return ("", false)  // the engine has no tools
       case .token(let token):
         waiting.append(token)
         return ("", false)

@@ -6,7 +6,7 @@ struct LlamaRequest: Sendable {
   var wantsTokens: Bool
   var unknownFields: [String]
 
-  /// `isInfill`: what stands between two texts is wanted.
+  /// `isInfill`: requests the text between two texts.
   init(_ body: [UInt8], models: ServedModels, vocabularySize: Int, isInfill: Bool) throws {
     let fields = try FieldReader(body: body, table: isInfill ? .llamaInfill : .llamaCompletion)
     unknownFields = fields.unknown
@@ -47,7 +47,7 @@ extension FieldReader {
     return .middle(prefix: before, suffix: try string("input_suffix") ?? "")
   }
 
-  /// Under the names that sampling has elsewhere.
+  /// The options under the names that sampling has elsewhere.
   fileprivate func llamaSampling() throws -> SamplingParameters {
     let renamed = ["n_predict": "max_tokens", "repeat_penalty": "repetition_penalty", "n_probs": "top_logprobs"]
     var given: [JSONValue.Member] = []
@@ -79,7 +79,7 @@ extension FieldTable {
   private static let llamaKnown = llamaSampling.union([
     "model", "n_predict", "repeat_penalty", "n_probs", "stream", "json_schema", "grammar", "return_tokens",
   ])
-  /// Without an effect on the answer here.
+  /// Fields without an effect on the answer here.
   private static let llamaIgnored: Set<String> = [
     "cache_prompt", "id_slot", "n_keep", "timings_per_token", "response_fields", "t_max_predict_ms", "n_indent",
   ]

@@ -1,4 +1,4 @@
-// Routes of llama.cpp's server and LM Studio's that programs made for them ask for.
+// Routes of llama.cpp's and LM Studio's servers that their clients use.
 import PagodaKit
 
 extension Service {
@@ -29,7 +29,7 @@ extension Service {
       ]))
   }
 
-  /// Sequences have no fixed slots here: as many are shown as busy as run. No prompt is.
+  /// Sequences have no fixed slots here: as many slots are shown as busy as sequences run. No prompts are shown.
   private func slots() -> HTTPResponse {
     let running = engine.statistics.running
     let length = Int64(engine.info.plan.maximumModelLength)

@@ -82,7 +82,7 @@ extension ModelHost {
     try use(entry) { [self] result in attempt(exchange, shape) { try work(try result.get()) } }
   }
 
-  /// Whether a body will come, in JSON; true when it is compressed.
+  /// Checks that a JSON body follows; returns whether it is compressed.
   private func checkBody(of request: HTTPRequest, _ shape: APIError.Shape) throws -> Bool {
     let type = request.values("content-type").first
     let mime = type?.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
@@ -100,8 +100,8 @@ extension ModelHost {
       headers: [HTTPHeader("Accept-Encoding", "gzip")])
   }
 
-  /// Whether the type is missing, or the one that `curl -d` adds, as in many clients of Ollama. Of a browser it is asked:
-  /// pages of other sites may send these types without asking first.
+  /// Whether the type is missing, or the one that `curl -d` adds, as in many Ollama clients. Browsers must send
+  /// the right type, because pages of other sites may send these types without a preflight request.
   private func isLeftOut(_ type: String?, by request: HTTPRequest) -> Bool {
     let isBrowser = ["origin", "referer", "sec-fetch-site"].contains { !request.values($0).isEmpty }
     return !isBrowser && (type == nil || type == "application/x-www-form-urlencoded")

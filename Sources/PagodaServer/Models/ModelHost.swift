@@ -3,7 +3,7 @@ import Foundation
 import PagodaKit
 
 final class ModelHost: @unchecked Sendable {
-  /// A model. What changes is guarded by the host's lock.
+  /// A model. Its mutable state is guarded by the host's lock.
   final class Entry: @unchecked Sendable {
     enum State {
       case unloaded
@@ -18,9 +18,9 @@ final class ModelHost: @unchecked Sendable {
     var state = State.unloaded
     var users = 0  // between finding the service and handing it work
     var lastUse = 0.0
-    var isRetiring = false  // takes no more requests, so that its memory can be used for another
+    var isRetiring = false  // accepts no more requests, so that its memory can be freed for another
     var waiters: [Waiter] = []
-    var capabilities: [String]?  // known once it has been loaded
+    var capabilities: [String]?  // set once it has been loaded
 
     init(_ model: ServedModel?, _ names: ServedModels, path: String, info: ModelInfo) {
       self.model = model
@@ -72,7 +72,7 @@ final class ModelHost: @unchecked Sendable {
     maximumWaiters = options.maximumWaiting + 16
   }
 
-  /// Peers serve one model each, the same.
+  /// All peers serve the same single model.
   var sharing: PrefixSharing? { entries.count == 1 ? options.prefixSharing : nil }
 
   var connections: Int { http?.load.connections ?? 0 }
@@ -85,12 +85,12 @@ final class ModelHost: @unchecked Sendable {
     lock.withLock { (entry.service, entry.capabilities) }
   }
 
-  /// The model used last, or the first one; for requests that name none.
+  /// The most recently used model, or the first one; for requests that name none.
   var current: Entry {
     lock.withLock { entries.filter { $0.service != nil }.max { $0.lastUse < $1.lastUse } } ?? entries[0]
   }
 
-  /// Names come before aliases, of whatever model.
+  /// Names take precedence over aliases of any model.
   func entry(named name: String) -> Entry? {
     if let entry = entries.first(where: { $0.names.names.contains(name) }) { return entry }
     if let entry = entries.first(where: { ServedModels(names: $0.names.names).contains(name) }) { return entry }
@@ -112,7 +112,8 @@ final class ModelHost: @unchecked Sendable {
     return entry
   }
 
-  /// Hands the model to `work`: at once if it is in memory, else on a worker when it has been loaded or could not be.
+  /// Passes the model to `work`: immediately if it is in memory, otherwise on a worker when loading has succeeded or
+  /// failed.
   func use(_ entry: Entry, _ work: @escaping Waiter) throws {
     let service = try lock.withLock { () throws -> Service? in
       entry.lastUse = monotonicSeconds()
@@ -132,7 +133,7 @@ final class ModelHost: @unchecked Sendable {
     if let service { hand(service, of: entry, to: work) }
   }
 
-  /// By the loader: requests that wait for it continue.
+  /// Called by the loader: requests that wait for the model continue.
   func settle(_ entry: Entry, _ result: Result<Service, any Error>) {
     let waiters = lock.withLock {
       defer { entry.waiters = [] }
@@ -157,12 +158,12 @@ final class ModelHost: @unchecked Sendable {
     }
   }
 
-  /// Nothing waits or is being answered.
+  /// Whether nothing is waiting or being answered.
   var isEmpty: Bool {
     lock.withLock { entries.allSatisfy { $0.waiters.isEmpty && $0.service?.admission.isEmpty ?? true } }
   }
 
-  /// Takes no more work. Requests that wait for a model are told so.
+  /// Accepts no more work. Requests that wait for a model get an error.
   func drain() {
     let (services, loader) = lock.withLock {
       isDraining = true

@@ -1,9 +1,9 @@
-// Loading and unloading: one model at a time, in the order in which they were asked for, within the memory planned.
+// Loading and unloading: one model at a time, in request order, within the planned memory.
 import Foundation
 import PagodaKit
 
 extension ModelHost {
-  /// Under the lock.
+  /// Requires the lock.
   func startLoader() {
     guard !isLoading else { return }
     isLoading = true
@@ -50,7 +50,7 @@ extension ModelHost {
     }
   }
 
-  /// A model that was to leave and is wanted again before it has.
+  /// Keeps a model that was about to be unloaded and is requested again.
   private func stay(_ entry: Entry) -> Service? {
     lock.withLock {
       guard let service = entry.service else { return nil }
@@ -65,8 +65,9 @@ extension ModelHost {
     case wait
   }
 
-  /// Unloads those not used for longest until the plan has room. One that is at work takes no more requests and is unloaded
-  /// when it has finished those it has; later ones for it are answered after this load, so no model waits forever.
+  /// Unloads the least recently used models until the plan has room. A busy model accepts no more requests and is
+  /// unloaded when it has finished those it has; later requests for it are answered after this load, so no model waits
+  /// forever.
   private func makeRoom(for entry: Entry) async throws {
     while true {
       try Task.checkCancellation()
@@ -78,7 +79,7 @@ extension ModelHost {
     }
   }
 
-  /// Under the lock.
+  /// Requires the lock.
   private func nextStep(for entry: Entry) -> Step {
     if case .leaving = entry.state { return .wait }
     var used: Int64 = 0
@@ -97,7 +98,7 @@ extension ModelHost {
     return .unload(victim, service)
   }
 
-  /// Under the lock.
+  /// Requires the lock.
   private func isIdle(_ entry: Entry) -> Bool { entry.users == 0 && entry.service?.admission.isEmpty ?? true }
 
   private func unload(_ entry: Entry, _ service: Service) async {
@@ -107,7 +108,7 @@ extension ModelHost {
     options.eventLog?("\(entry.names.names[0]) is unloaded")
   }
 
-  /// Unloads what has not been used for so many seconds.
+  /// Unloads models that have been idle for this many seconds.
   func unload(idleFor seconds: Double) async {
     let now = monotonicSeconds()
     let old = lock.withLock {
@@ -125,7 +126,7 @@ extension ModelHost {
     for (entry, service) in old { await unload(entry, service) }
   }
 
-  /// At the end: the load in progress is over, and every engine of the host's own is shut down.
+  /// Called at shutdown, after the load in progress has ended: shuts down every engine that the host owns.
   func close() async {
     await lock.withLock { loader }?.value
     for entry in entries where entry.model != nil {

@@ -57,7 +57,7 @@ extension ModelHost {
     .json(.object(["object": .string("list"), "data": .array(rows.map { model($0.name, $0.entry) })]))
   }
 
-  /// Models that the page offers to a person who has only the embedded one.
+  /// Models that the page suggests to a user who has only the embedded one.
   private func suggestions() -> HTTPResponse {
     let rows = options.suggestions.map { suggestion -> JSONValue in
       .object([

@@ -1,10 +1,10 @@
 // ModelSuggestion: a model that fits the machine, with the command that serves it.
 
-/// A model that fits the machine, for a person who has only the embedded one.
+/// A model that fits the machine, for a user who has only the embedded one.
 public struct ModelSuggestion: Hashable, Sendable {
   /// The command that serves it.
   public var command: String
-  /// The memory that the planner gives one conversation with it.
+  /// The planned memory for one conversation.
   public var memoryBytes: Int64
   /// The memory of the device.
   public var limitBytes: Int64

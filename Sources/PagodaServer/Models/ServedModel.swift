@@ -1,15 +1,15 @@
 // ServedModel: one of several models of a server, and the names that requests may call models by.
 import PagodaKit
 
-/// One of several models that a server loads when they are first asked for.
+/// One of several models that a server loads on demand.
 public struct ServedModel: Sendable {
   /// Its name in requests and reports.
   public var name: String
-  /// Where it comes from.
+  /// Its origin.
   public var source: ModelSource
   /// The options of its engine.
   public var options: EngineOptions
-  /// Where it comes from as the user gave it, for `/model_info`; nil reports its name.
+  /// Its origin as the user gave it, for `/model_info`; nil reports its name.
   public var path: String?
 
   /// A model under a name.
@@ -23,7 +23,7 @@ public struct ServedModel: Sendable {
 
 /// Another name for a model of a server.
 public struct ModelAlias: Hashable, Sendable {
-  /// The name, in which `*` stands for any text: `gpt-4o`, `claude-*`.
+  /// The name, in which `*` matches any text: `gpt-4o`, `claude-*`.
   public var pattern: String
   /// The name of the model that it means.
   public var model: String
@@ -57,10 +57,10 @@ struct ServedModels: Sendable {
   var names: [String]
   var aliases: [ModelAlias] = []
 
-  /// Names and aliases that stand for one name each.
+  /// Names, and aliases without `*`.
   var listed: [String] { names + aliases.filter { !$0.isPattern }.map(\.pattern) }
 
-  /// `latest`, which Ollama's clients add, may be left out.
+  /// `:latest`, which Ollama's clients add, is optional.
   func contains(_ name: String) -> Bool {
     names.contains { $0 == name || Self.ollamaName($0) == name } || aliases.contains { $0.matches(name) }
   }

@@ -115,8 +115,8 @@ extension FieldReader {
     return .jsonSchema(value.text)
   }
 
-  /// `options`, under the names that sampling has elsewhere. What is about memory and devices has no effect on an answer
-  /// here; what would change it and is not done is noted in `unknown`.
+  /// `options`, under the names that sampling has elsewhere. Options for memory and devices have no effect on an answer
+  /// here; unsupported ones that would change it are added to `unknown`.
   fileprivate func ollamaSampling(_ unknown: inout [String]) throws -> SamplingParameters {
     let renamed = ["num_predict": "max_tokens", "repeat_penalty": "repetition_penalty"]
     let taken: Set<String> = [
@@ -150,7 +150,7 @@ extension FieldReader {
 }
 
 extension FieldReader {
-  /// The messages of /api/chat; nil when there are none. Calls have no ids there: results answer them in order, or by
+  /// The messages of /api/chat; nil if there are none. Calls have no ids there: results answer them in order, or by
   /// the name of the tool.
   fileprivate func ollamaConversation() throws -> Conversation? {
     guard let list = try objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else { return nil }

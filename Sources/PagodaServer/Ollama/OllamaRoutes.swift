@@ -1,4 +1,4 @@
-// The routes of Ollama's API: what apps ask before they chat, and the chat itself.
+// The routes of Ollama's API: the requests that apps send first, and the chat itself.
 import CDigest
 import Foundation
 import PagodaKit
@@ -63,7 +63,7 @@ extension ModelHost {
 
   private var createdTime: String { Date(timeIntervalSince1970: Double(created)).ISO8601Format() }
 
-  /// Made from the loaded model's description, without reading its files again: the same for the same model.
+  /// Generated from the loaded model's description, without reading its files again: the same for the same model.
   private func ollamaDigest(_ name: String, _ info: ModelInfo) -> String {
     let text = "\(name) \(info.architecture) \(info.parameterCount) \(info.weightDType) \(info.vocabularySize)"
     var digest = pagoda_digest()
@@ -91,7 +91,7 @@ extension ModelHost {
     let entry = try ollamaEntry(fields)
     let info = entry.info
     let family = info.family
-    // Before the model has been loaded once, its template is not known, but that there is one.
+    // Before the model has been loaded once, its template is unknown, but whether it has one is known.
     let capabilities = state(of: entry).capabilities ?? ["completion"] + (info.hasChatTemplate ? ["tools"] : [])
     func count(_ key: String, _ value: Int) -> JSONValue.Member { .init(key: key, value: .integer(Int64(value))) }
     let facts: [JSONValue.Member] = [
@@ -119,7 +119,7 @@ extension ModelHost {
     return entry
   }
 
-  /// Only the served models are available; the operator gives others to the server when it starts.
+  /// Only the served models are available; the operator adds others when starting the server.
   func ollamaPull(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .ollamaPull)
     do {

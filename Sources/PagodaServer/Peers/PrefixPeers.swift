@@ -1,13 +1,13 @@
-// PrefixPeers: brings the prefix of a prompt from another server, where that is sooner than to compute it.
+// PrefixPeers: fetches the prefix of a prompt from another server if that is faster than computing it.
 import Foundation
 import PagodaKit
 
 final class PrefixPeers: @unchecked Sendable {
-  /// A prompt is asked for elsewhere when this many of its tokens would have to be computed.
+  /// Peers are asked if this many tokens of a prompt would have to be computed.
   static let minimumTokens = 256
-  /// The most seconds of a transfer, also where neither side has measured yet how fast it computes.
+  /// Maximum seconds of a transfer, also if neither side has measured its speed yet.
   static let maximumSeconds = 30.0
-  /// Requests that are brought prefixes at once; others compute theirs.
+  /// Maximum concurrent fetches; other requests compute their prefixes.
   static let maximumFetches = 4
 
   private let engine: Engine
@@ -28,7 +28,7 @@ final class PrefixPeers: @unchecked Sendable {
     var bytes = 0
     var seconds = 0.0
     var failures = 0
-    var declined = 0  // a peer had more, and the transfer would have taken too long
+    var declined = 0  // a peer had more, but the transfer would have taken too long
   }
 
   init(_ peers: [PrefixPeer], engine: Engine, metrics: Metrics, sharing: PrefixSharing) {
@@ -43,7 +43,7 @@ final class PrefixPeers: @unchecked Sendable {
 
   var statistics: Counts { condition.withLock { counts } }
 
-  /// Calls `then`, on any thread, when what is worth it has been brought; false when there is nothing to wait for.
+  /// Calls `then`, on any thread, when the worthwhile files have been fetched; false if there is nothing to wait for.
   func bring(_ tokens: [Int32], cacheSalt: String, then: @escaping @Sendable () -> Void) -> Bool {
     guard peers.contains(where: { !$0.isAside }),
       tokens.count - reach(tokens, cacheSalt) >= Self.minimumTokens
@@ -82,18 +82,18 @@ final class PrefixPeers: @unchecked Sendable {
       return condition.withLock { counts.declined += 1 }
     }
     for file in missing {
-      guard take(file, from: peer, before: begin + allowed) else { break }  // what came before it is of use
+      guard take(file, from: peer, before: begin + allowed) else { break }  // the files before it are still useful
     }
     condition.withLock { counts.seconds += monotonicSeconds() - begin }
   }
 
-  /// Seconds that may go into not computing so many tokens.
+  /// Seconds that may be spent to avoid computing that many tokens.
   private func allowed(_ tokens: Int, _ rateOfPeer: Double?) -> Double {
     guard let rate = metrics.prefillRate ?? rateOfPeer, rate > 0 else { return Self.maximumSeconds }
     return min(Self.maximumSeconds, share * Double(tokens) / rate)
   }
 
-  /// Asks all peers at once; the one that has most.
+  /// Asks all peers concurrently; returns the one with the longest match.
   private func ask(_ tokens: [Int32], _ salt: String, before deadline: Double) -> (PrefixPeer, PrefixPeer.Answer)? {
     let asked = peers.filter { !$0.isAside }
     let lock = NSLock()
@@ -111,7 +111,7 @@ final class PrefixPeers: @unchecked Sendable {
     return best
   }
 
-  /// Brings one file, or waits for another request that is bringing it.
+  /// Fetches one file, or waits for another request that is fetching it.
   private func take(_ file: PrefixPeer.File, from peer: PrefixPeer, before deadline: Double) -> Bool {
     condition.lock()
     while names.contains(file.name) {
@@ -145,7 +145,7 @@ final class PrefixPeers: @unchecked Sendable {
     }
   }
 
-  /// Of servers that were killed while they received.
+  /// Removes partial files of servers that were killed while receiving.
   private func removeRests() {
     let files = FileManager.default
     try? files.createDirectory(
@@ -159,7 +159,7 @@ final class PrefixPeers: @unchecked Sendable {
 }
 
 extension PrefixPeers.Counts {
-  /// In Prometheus' text form.
+  /// The counters in Prometheus' text format.
   var text: String {
     func single(_ name: String, _ help: String, _ value: String) -> String {
       "# HELP pagoda:prefix_peer_\(name) \(help)\n# TYPE pagoda:prefix_peer_\(name) counter\npagoda:prefix_peer_\(name) \(value)\n"

@@ -1,18 +1,18 @@
-// PrefixSharing: how a server shares the prefix files of its engine with other servers of the same model.
+// PrefixSharing: shares the prefix files of an engine with other servers of the same model.
 import Foundation
 
 /// Prefix files shared among servers of one model.
 ///
 /// The servers need the same model files, the same build, and processors that compute the same bits: files of any other
-/// are never found. They trust each other, and know each other by a secret.
+/// server are never found. They trust each other, and authenticate by a secret.
 public struct PrefixSharing: Sendable {
   /// The engine's folder of prefix files: `EngineOptions.prefixCacheFolder`.
   public var folder: String
   /// A file with at least 32 bytes, the same for all servers. It replaces the folder's own secret.
   public var secretFile: String
-  /// The other servers, as `http://host:port`; may be empty for one that only gives.
+  /// The other servers, as `http://host:port`; empty for a server that only provides files.
   public var peers: [String]
-  /// A transfer may take this share of the time that computing the same tokens takes: the most that a useless one costs.
+  /// Maximum time of a transfer, as a share of the time to compute the same tokens: the most that a useless one costs.
   public var maximumShare = 0.25
 
   /// Shares the files of a folder.
@@ -43,6 +43,6 @@ public struct PrefixSharing: Sendable {
 }
 
 extension TenantSecret {
-  /// Shows another server that this one has the secret.
+  /// Proves to another server that this one has the secret.
   var peerToken: String { salt(key: "", "peer") }
 }
