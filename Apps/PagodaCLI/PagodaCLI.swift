@@ -4,16 +4,16 @@ import PagodaHub
 import PagodaKit
 
 extension Command {
-  /// In the order of the help.
+  /// All commands, in the order shown by the help.
   package static let all: [Command] = [
     .chat, .generate, .serve, .stage, .batch, .tokenize, .embed, .info, .bench, .pull, .list, .remove, .quantize, .ps,
     .stop, .top, .config, .completions, .replay,
   ]
 
-  /// Names from other programs.
+  /// Aliases known from other programs.
   private static let synonyms = ["run": "chat", "ls": "list", "remove": "rm", "ask": "generate", "show": "info"]
 
-  /// The command of the first words, and how many words its name has.
+  /// The command named by the first words, and the number of words in its name.
   package static func find(_ words: [String]) -> (command: Command, count: Int)? {
     if words.starts(with: ["bench", "serve"]) { return (.benchServe, 2) }
     if words.starts(with: ["bench", "spec"]) { return (.benchSpec, 2) }
@@ -37,12 +37,13 @@ enum PagodaCLI {
     let work = Task { await run(words) }
     Interrupts.shared.onInterrupt {
       work.cancel()
-      // Loading cannot be cancelled; what it holds is memory only. Not exit(), whose destructors would meet running threads.
+      // Loading cannot be cancelled, and holds only memory. Not exit(), whose destructors would race with running
+      // threads.
       DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(ExitCode.interrupted) }
     }
     let status = await work.value
     fflush(nil)
-    _exit(status)  // as above: an answer that was interrupted may leave the engine running
+    _exit(status)  // as above: an interrupted answer may leave the engine running
   }
 
   private static func run(_ words: [String]) async -> Int32 {

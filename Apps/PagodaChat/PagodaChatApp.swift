@@ -34,7 +34,7 @@ struct PagodaChatApp: App {
   }
 }
 
-/// A window; what has changed is saved when the app leaves the screen.
+/// A window; changes are saved when the app leaves the screen.
 private struct AppWindow: View {
   let app: AppModel
   @Environment(\.scenePhase) private var phase
@@ -47,14 +47,14 @@ private struct AppWindow: View {
 /// Opening the store can fail (another copy of the app, a full disk); the window then shows the error.
 @MainActor
 struct StartState {
-  /// One for the whole process: windows, menus and questions of Siri have the same chats and the same model.
+  /// One for the whole process: windows, menus and Siri share the same chats and the same model.
   static let shared = StartState()
 
   let result: Result<AppModel, ChatFailure>
 
   private init() {
     do {
-      let given = ProcessInfo.processInfo.environment["PAGODA_CHAT_FOLDER"]  // UI tests have a folder of their own
+      let given = ProcessInfo.processInfo.environment["PAGODA_CHAT_FOLDER"]  // UI tests have their own folder
       result = .success(try AppModel(folder: given.map { URL(filePath: $0) } ?? AppModel.defaultFolder))
     } catch {
       result = .failure(ChatFailure("Pagoda cannot open its chats", error))

@@ -1,4 +1,4 @@
-// Differences between macOS and iOS: the pasteboard, and shortcuts as SwiftUI has them.
+// Differences between macOS and iOS: the pasteboard, and keyboard shortcuts in SwiftUI's types.
 import PagodaChatCore
 import SwiftUI
 

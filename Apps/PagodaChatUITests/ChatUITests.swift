@@ -1,4 +1,4 @@
-// UI tests of the app: ask, stop, begin a new chat, delete and undo, with the embedded model in a folder of their own.
+// UI tests of the app: ask, stop, start a new chat, delete and undo, with the embedded model in their own folder.
 import Foundation
 import XCTest
 
@@ -30,7 +30,7 @@ final class ChatUITests: XCTestCase {
   }
 
   func testAMessageSentWhileTheModelLoadsIsAnswered() {
-    let app = launch()  // the model begins to load with the first window
+    let app = launch()  // the model starts to load with the first window
     ask("Hello!", in: app)
     XCTAssertTrue(app.staticTexts["Hello! How can I help you?"].waitForExistence(timeout: 120))
   }

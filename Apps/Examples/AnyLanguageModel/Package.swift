@@ -1,6 +1,6 @@
 // swift-tools-version: 6.1
-// Pagoda behind AnyLanguageModel, Hugging Face's package with the API of Foundation Models: an adapter to copy. A package of
-// its own, because it fetches AnyLanguageModel.
+// Pagoda behind AnyLanguageModel, Hugging Face's package with the API of Foundation Models: an adapter to copy. It is a
+// separate package, because it downloads AnyLanguageModel.
 import PackageDescription
 
 let package = Package(

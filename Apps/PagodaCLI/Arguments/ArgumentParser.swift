@@ -1,4 +1,4 @@
-// ArgumentParser: command lines by table. Long and short options, `--x=y`, `--` before plain arguments.
+// ArgumentParser: parses command lines by a table of options. Long and short options, `--x=y`, `--` before operands.
 
 /// One option of a command.
 package struct Option: Sendable {
@@ -31,7 +31,7 @@ package struct Arguments: Sendable {
 
   package init() {}
 
-  /// Reads `words` by the table; `--help` is always known.
+  /// Parses `words` according to the table; `--help` is always accepted.
   package init(_ words: [String], options: [Option]) throws {
     var parser = Parser(options: options + [.help], words: words[...])
     self = try parser.parse()
@@ -70,7 +70,7 @@ private struct Parser {
     try take(option, attached: parts.count > 1 ? String(parts[1]) : nil)
   }
 
-  /// The names other programs give these options.
+  /// Names that other programs use for these options.
   private static let synonyms = [
     "temp": "temperature", "n-predict": "max-tokens", "num-predict": "max-tokens", "ctx-size": "max-model-len",
     "max-seq-len": "max-model-len", "repeat-penalty": "repetition-penalty", "system-prompt": "system",
@@ -96,7 +96,7 @@ private struct Parser {
       arguments.values[option.name, default: []].append(attached)
       return
     }
-    // A forgotten value must not swallow the next option; `--prompt=--json` says that it is meant.
+    // A forgotten value must not swallow the next option; `--prompt=--json` passes such a value on purpose.
     guard let next = words.first, !options.contains(where: { next == "--" + $0.name }) else {
       throw UsageError("option --\(option.name) needs a value")
     }
@@ -107,7 +107,7 @@ private struct Parser {
   private func isNumber(_ word: String) -> Bool { Double(word) != nil }
 }
 
-/// The known word that was probably meant: one that begins with what was typed, or differs by a typing error.
+/// The known word that the user probably meant: one that starts with the typed word, or differs by a typo.
 package func suggestion(for word: String, among known: [String]) -> String? {
   if word.count > 1, let longer = known.first(where: { $0.hasPrefix(word) }) { return longer }
   let allowed = word.count < 5 ? 1 : 2

@@ -1,4 +1,4 @@
-// Typed values of a command line, each refused with a sentence when it is out of range.
+// Typed values of a command line; a value out of range is refused with an error message.
 import PagodaKit
 
 extension Arguments {
@@ -26,7 +26,7 @@ extension Arguments {
     try choice(name, of: Value.allCases.map(\.rawValue)).flatMap { Value(rawValue: $0) }
   }
 
-  /// The same, where `auto` means nil.
+  /// The same; `auto` returns nil.
   package func choice<Value: RawRepresentable<String> & CaseIterable>(
     _ name: String, orAutomatic type: Value.Type
   ) throws -> Value? {
@@ -47,7 +47,7 @@ extension Arguments {
     try string(name).map { try parseTokenIDs($0, of: "--" + name) }
   }
 
-  /// - Parameter hint: what a person who typed one may have meant.
+  /// - Parameter hint: a suggestion for the user.
   package func refusePositionals(hint: String? = nil) throws {
     guard let word = positionals.first else { return }
     throw UsageError("unexpected argument '\(word)'" + (hint.map { "; " + $0 } ?? ""))
@@ -67,7 +67,7 @@ package func parseTokenIDs(_ text: String, of name: String) throws -> [Int32] {
   }
 }
 
-/// Nil when it is no size, or one above Int64.
+/// Nil if the text is not a size, or exceeds Int64.
 package func parseBytes(_ text: String) -> Int64? {
   let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
   let units: [String: Double] = [

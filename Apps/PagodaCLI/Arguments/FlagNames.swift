@@ -1,6 +1,6 @@
-// FlagNames: the core names fields of its options in messages; the command line has other names for them.
+// FlagNames: translates the field names in the core's messages to the names of command-line options.
 
-/// Options whose name is not the field's with dashes.
+/// Options whose name is not the field's name with dashes.
 private let ownNames = [
   "num_threads": "threads", "kv_cache_bytes": "kv-cache-memory", "checkpoint_bytes": "checkpoint-memory",
   "host_cache_bytes": "host-cache-memory",
@@ -13,8 +13,8 @@ private let sameNames: Set<String> = [
   "weight_cache", "prefix_cache_dir", "pipeline_split", "pipeline_timeout_ms", "quantize", "dtype",
 ]
 
-/// A message of the core with the options that set its fields: `max_num_seqs must be ...` as `--max-num-seqs must be ...`. A
-/// name that is also a plain word counts only where a message begins with it.
+/// Replaces fields by their options in a message of the core: `max_num_seqs must be ...` becomes
+/// `--max-num-seqs must be ...`. A name that is also an ordinary word is replaced only at the start of a message.
 package func namingFlags(_ message: String) -> String {
   var words = message.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
   for (index, word) in words.enumerated() {

@@ -1,4 +1,4 @@
-// Help texts, made from the tables of commands and options.
+// Help texts, generated from the tables of commands and options.
 
 /// A command of the program.
 package struct Command: Sendable {
@@ -11,7 +11,7 @@ package struct Command: Sendable {
 
   package var options: [Option] { groups.flatMap(\.options) }
 
-  /// - Parameter width: columns of the terminal; nil leaves lines as they are.
+  /// - Parameter width: columns of the terminal; nil disables wrapping.
   package func help(width: Int?) -> String {
     func fitted(_ text: String) -> String { width.map { wrapped(text, width: $0) } ?? text }
     let usage = "usage: pagoda \(name) [options]\(operands.isEmpty ? "" : " " + operands)"
@@ -41,7 +41,7 @@ package struct OptionGroup: Sendable {
   }
 }
 
-/// Two columns, the second aligned, and wrapped within itself where `width` says so.
+/// Two columns; the second is aligned, and wrapped if `width` is given.
 package func columns(_ rows: [(String, String)], width: Int? = nil) -> String {
   let indent = (rows.map { columnWidth(of: $0.0) }.max() ?? 0) + 2
   return rows.map { row in
@@ -54,7 +54,7 @@ package func columns(_ rows: [(String, String)], width: Int? = nil) -> String {
   }.joined()
 }
 
-/// Joins the lines of each paragraph and wraps them anew; indented lines stay lines of their own.
+/// Joins the lines of each paragraph and wraps them again; indented lines stay separate.
 package func reflowed(_ text: String, width: Int) -> String {
   var paragraphs: [String] = []
   var isOpen = false  // whether the next line may join the last one

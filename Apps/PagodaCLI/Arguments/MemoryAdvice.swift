@@ -1,9 +1,9 @@
-// Memory advice: model sizes that fit this machine, and the format of a model that fits where the given one does not.
+// Memory advice: model sizes that fit this machine, and a format in which a model fits if the given one does not.
 import PagodaHub
 import PagodaKit
 import PagodaServer
 
-/// A model that fits, with the form and the memory that the planner gives it.
+/// A model that fits, with its format and planned memory.
 struct FittingModel {
   var shortName: String
   var form: String
@@ -22,14 +22,14 @@ func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async
   var found: [FittingModel] = []
   for size in sizes {
     guard let info = try? await Engine.inspect(.shape("qwen3.5-\(size)"), options: options) else { break }
-    // A model that leaves nothing to the rest of the machine is no advice.
+    // Do not recommend a model that leaves no memory for other programs.
     guard info.plan.totalBytes < info.plan.deviceLimitBytes * 3 / 4 else { break }
     found.append(FittingModel(shortName: "qwen3.5:\(size)", form: "4bit", plan: info.plan))
   }
   return found.suffix(3)
 }
 
-/// The same for the page of a server.
+/// The same for the server's page.
 func suggestions() async -> [ModelSuggestion] {
   await fittingModels().map {
     ModelSuggestion(
@@ -38,7 +38,7 @@ func suggestions() async -> [ModelSuggestion] {
   }
 }
 
-/// The refusal of a model that does not fit, with the form that would.
+/// The error for a model that does not fit, with a format that does.
 func adviceOnMemory(_ message: String, _ source: ModelSource, _ options: EngineOptions) async -> String {
   for form in [EngineOptions.Quantization.eightBit, .fourBit] where form != options.quantize {
     var smaller = options

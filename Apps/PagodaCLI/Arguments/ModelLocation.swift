@@ -1,12 +1,12 @@
-// Which model a name on the command line means: the embedded one, a folder or file, one of the hub's cache, or one that
-// another program keeps.
+// Resolves a model name from the command line: the embedded model, a folder or file, a model in the hub's cache, or one
+// of another program.
 import Foundation
 import PagodaHub
 import PagodaKit
 import PagodaMini
 
 extension HubSettings {
-  /// The environment's, under this program's name.
+  /// The settings from the environment, with this program's name as user agent.
   static var current: HubSettings {
     var settings = HubSettings()
     settings.userAgent = "pagoda/\(PagodaVersion.current)"
@@ -14,7 +14,7 @@ extension HubSettings {
   }
 }
 
-/// Existing files come first, so that a folder `org/name` can be meant; `./` or `/` always means a path.
+/// Existing files take precedence, so that `org/name` can name a folder; `./` or `/` always means a path.
 func namedModel(_ given: String) throws -> ModelSource {
   if given == "mini" { return .mini }
   let path = NSString(string: given).expandingTildeInPath
@@ -40,7 +40,7 @@ func hubModel(_ arguments: Arguments) throws -> ModelName {
 }
 
 extension Arguments {
-  /// For commands with an operand MODEL, which means the same as --model.
+  /// For commands with an operand MODEL, which is equivalent to --model.
   mutating func takeModelOperand() throws {
     guard let name = positionals.first else { return }
     if positionals.count > 1 || has("model") || has("shape") { throw UsageError("name one model") }
@@ -48,7 +48,7 @@ extension Arguments {
     values["model"] = [name]
   }
 
-  /// Fetches a model of the hub that is not on this machine, when a person at the terminal agrees.
+  /// Downloads a model that is not on this machine from the hub, if the user at the terminal agrees.
   func offerToFetch() async throws {
     guard !has("shape"), let given = string("model"), Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
     do {

@@ -4,7 +4,7 @@ import PagodaKit
 extension SamplingField {
   var option: Option { Option(name, value: placeholder, help: help) }
 
-  /// Sets what the command line says; the last value wins, except for lists.
+  /// Sets the fields given on the command line; the last value wins, except for lists.
   package func apply(_ arguments: Arguments, to sampling: inout SamplingParameters) throws {
     guard let given = arguments.values[name], let last = given.last else { return }
     let option = "--" + name

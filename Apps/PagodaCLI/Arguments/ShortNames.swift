@@ -18,7 +18,8 @@ struct ModelFamily {
   ]
 }
 
-/// `qwen3.5:4b` as `Qwen/Qwen3.5-4B`; every other name as it is. An unknown size of a known family is refused with the list.
+/// `qwen3.5:4b` as `Qwen/Qwen3.5-4B`; other names unchanged. An unknown size of a known family is refused with the list
+/// of sizes.
 package func fullModelName(_ name: String) throws -> String {
   let parts = name.lowercased().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
   guard let family = ModelFamily.all.first(where: { $0.name == parts[0] }) else { return name }

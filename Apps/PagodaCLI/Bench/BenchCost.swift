@@ -1,9 +1,10 @@
-// BenchCost: the bytes and operations that a token of a test cannot do without, from the model's sizes alone.
+// BenchCost: the minimum bytes and operations per token of a test, computed from the model's sizes.
 import PagodaKit
 
-/// Of one token. Weights are read once per step and shared by the tokens of the step. A sequence reads its keys and
-/// values once per step and writes those of its new tokens; it reads its recurrent state once per step and writes it once
-/// per block of tokens, at most once per step. Operations are those of the matrices: attention and state are left out.
+/// The cost of one token. Weights are read once per step and shared by the tokens of the step. A sequence reads its
+/// keys and values once per step and writes those of its new tokens; it reads its recurrent state once per step and
+/// writes it once per block of tokens, at most once per step. Operations are those of the matrices: attention and state
+/// are left out.
 package struct BenchCost: Equatable, Sendable {
   package var bytes: Double
   package var operations: Double
@@ -21,7 +22,7 @@ package struct BenchCost: Equatable, Sendable {
       self.bytes = bytes / Double(tokens)
       let layers = Double(info.layerMatrices.parameterCount) * Double(tokens)
       operations = 2 * (layers + Double(info.headMatrix.parameterCount)) / Double(tokens)
-    case .decode, .speculative, .batch:  // as if a step made one token of a sequence
+    case .decode, .speculative, .batch:  // as if a step generated one token per sequence
       let length = test.length(repetitions: repetitions)
       let context = (test.promptTokens + length) / 2  // halfway through the answer
       let weights = Double(info.layerMatrices.bytes + info.headMatrix.bytes) / Double(test.sequences)
@@ -34,7 +35,7 @@ package struct BenchCost: Equatable, Sendable {
     stride(from: 0, to: tokens, by: max(size, 1)).map { min(size, tokens - $0) }
   }
 
-  /// Bytes a step moves for one sequence beside the weights; `context` counts the new tokens too.
+  /// Bytes that a step moves for one sequence, without the weights; `context` includes the new tokens.
   private static func sequenceBytes(newTokens: Int, context: Int, info: ModelInfo) -> Double {
     let plan = info.plan
     let tokenBytes = Double(plan.kvBlockBytes) / Double(plan.blockSize)
@@ -44,7 +45,7 @@ package struct BenchCost: Equatable, Sendable {
 }
 
 extension MachineLimits {
-  /// The peak of the arithmetic that weights of this format are multiplied with.
+  /// The arithmetic peak that applies to products with weights of this format.
   package func peak(for weightDType: String) -> Peak {
     if weightDType.contains("8bit") || weightDType.contains("4bit") { return int8 }
     return weightDType == "bfloat16" ? bf16 : f32

@@ -1,4 +1,4 @@
-// BenchCount: what the host does for a step on a device that launches kernels, and what the kernels move.
+// BenchCount: the host's work per step on a device that launches kernels, and the bytes that the kernels move.
 import Foundation
 import PagodaKit
 
@@ -7,11 +7,11 @@ package struct BenchCount: Sendable {
   package var launchesPerStep: Double
   package var layerCount: Int
   package var bytesPerToken: Double
-  /// The least a token has to move.
+  /// The minimum bytes moved per token.
   package var leastBytesPerToken: Double
   package var encodeSecondsPerStep: Double
 
-  /// From what the device counted in one run of the test; nil when it launches nothing.
+  /// Computes the values from the device's counts in one run of the test; nil if it launches nothing.
   package init?(_ test: BenchTest, times: [OpTime], leastBytes: Double, layerCount: Int) {
     let times = times.filter { $0.name != "step" }  // the time on the device, where it is reported
     // Each step looks up its tokens in one launch.
@@ -41,7 +41,7 @@ package struct BenchCount: Sendable {
 }
 
 extension BenchRunner {
-  /// Runs each test once and prints what the device counted.
+  /// Runs each test once and prints the device's counts.
   func printCounts(_ tests: [BenchTest]) async throws {
     Terminal.write(engine.info.device + "\n\n" + BenchCount.table.heading)
     for test in tests {

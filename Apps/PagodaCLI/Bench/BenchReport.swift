@@ -1,11 +1,11 @@
-// The output of `pagoda bench`: rows in the manner of llama-bench, or JSON; and the time per operation.
+// The output of `pagoda bench`: rows as in llama-bench, or JSON; and the time per operation.
 import Foundation
 import PagodaKit
 
 /// One test's outcome.
 package struct BenchRow: Sendable {
   package var test: BenchTest
-  package var speeds: [Double]  // tokens a second, one per repetition
+  package var speeds: [Double]  // tokens per second, one per repetition
   package var cost: BenchCost
   package var limits: [MachineLimits]  // measured just before and just after
   package var weightDType: String
@@ -29,7 +29,7 @@ package struct BenchProfile: Sendable {
   package var test: BenchTest
   package var times: [OpTime]
   package var limits: MachineLimits
-  /// Whether `times` are of kernels, each launched alone.
+  /// Whether `times` are those of kernels, each launched alone.
   package var isByKernel = false
 
   /// The share of its own limit that an operation reached.
@@ -44,7 +44,7 @@ package struct BenchProfile: Sendable {
   var totalSeconds: Double { times.reduce(0) { $0 + $1.seconds } }
 }
 
-/// A table whose rows can be printed one after the other: column widths are known beforehand.
+/// A table whose rows can be printed one by one, because the column widths are known beforehand.
 struct BenchTable {
   let columns: [(title: String, width: Int)]
 

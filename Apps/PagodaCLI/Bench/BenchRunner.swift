@@ -1,4 +1,4 @@
-// BenchRunner: runs one test on an engine and says how many tokens a second it made.
+// BenchRunner: runs one test on an engine and returns its tokens per second.
 import PagodaKit
 
 struct BenchRunner {
@@ -7,14 +7,14 @@ struct BenchRunner {
   /// Texts of tests with drafts.
   var prompts: [SpeculationBench.Prompt] = []
 
-  /// Fills caches and page tables, and wakes the threads.
+  /// Warms up caches, page tables and threads.
   func warmUp() async throws {
     let length = min(engine.info.plan.maximumBatchedTokens, engine.info.plan.maximumModelLength - 4)
     let clock = try start(sequences: 1, promptTokens: max(length, 1), generatedTokens: 4)
     _ = try await clock.allTokens()
   }
 
-  /// Of the device that the engine runs on: its own where it runs kernels, otherwise those of the CPU.
+  /// Limits of the engine's device: its own if it runs kernels, otherwise those of the CPU.
   func limits(_ options: EngineOptions) async throws -> MachineLimits {
     let gpus: [EngineOptions.Device] = [.metal, .cuda, .software]
     guard let device = gpus.first(where: { $0.description == engine.info.deviceName }) else {
@@ -23,7 +23,7 @@ struct BenchRunner {
     return try await MachineLimits.measure(device, threadCount: options.threadCount)
   }
 
-  /// Tokens a second, once per repetition.
+  /// Tokens per second, one value per repetition.
   func speeds(_ test: BenchTest) async throws -> [Double] {
     if case .speculative(let tokens) = test.kind { return try await textSpeeds(tokens) }
     if case .decode(let tokens, let depth) = test.kind, depth > 0 {
@@ -35,7 +35,7 @@ struct BenchRunner {
     return speeds
   }
 
-  /// One more run with the device's own clocks: of prompts as a whole, of decoding once every sequence decodes.
+  /// One more run with the device's own clocks: the whole prompt, or decoding once every sequence decodes.
   func profile(_ test: BenchTest, byKernel: Bool = false) async throws -> [OpTime] {
     if byKernel { engine.setKernelProfiling(true) } else { engine.setProfiling(true) }
     defer { engine.setProfiling(false) }
@@ -49,8 +49,9 @@ struct BenchRunner {
     return await engine.takeProfile()
   }
 
-  /// Counts of the device for one run: of prompts as a whole, of decoding the difference to a run that ends with
-  /// the first tokens. Not by the moment: a device that runs nothing is done before it could be asked.
+  /// The device's counts for one run: the whole prompt, or for decoding the difference from a run that ends with the
+  /// first tokens. Not sampled during the run, because a device that executes nothing finishes before it could be
+  /// sampled.
   func counts(_ test: BenchTest) async throws -> [OpTime] {
     if case .speculative = test.kind { return try await profile(test) }
     engine.setProfiling(true)
@@ -81,7 +82,7 @@ struct BenchRunner {
     }
   }
 
-  /// On a busy machine the first sequences of a small model may end before the last request is there: then once more.
+  /// Retries, because on a busy machine the first sequences of a small model may end before the last request arrives.
   private func batchSpeed(_ test: BenchTest) async throws -> Double {
     for _ in 0..<10 {
       if let speed = batchSpeed(try await run(test).allTokens()) { return speed }
@@ -89,7 +90,7 @@ struct BenchRunner {
     throw CommandFailure("the \(test.sequences) sequences never decoded together; raise --max-num-batched-tokens")
   }
 
-  /// All texts one after the other, as many times as there are repetitions.
+  /// All texts one after another, once per repetition.
   private func textSpeeds(_ tokens: Int) async throws -> [Double] {
     guard engine.info.hasTokenizer, !prompts.isEmpty else {
       throw CommandFailure("+spec needs text: a model with a tokenizer; see also 'pagoda bench spec --accept'")
@@ -112,8 +113,8 @@ struct BenchRunner {
       prompt: isChat ? .messages([Message(role: .user, content: text)]) : .text(text), sampling: sampling(1 + tokens))
   }
 
-  /// Of the steps in which all decode: from the last first token to the first last one, in whole steps of the sequence
-  /// that came last; nil when they never did.
+  /// The rate over the steps in which all sequences decode: from the latest first token to the earliest last token, in
+  /// whole steps of the sequence that started last; nil if they never all decoded together.
   private func batchSpeed(_ times: [[Double]]) -> Double? {
     let last = times.max { $0[0] < $1[0] } ?? []
     let end = times.map { $0[$0.count - 1] }.min() ?? 0

@@ -1,4 +1,4 @@
-// TokenClock: when each token of several requests came, written down on the engine's thread.
+// TokenClock: the arrival times of the tokens of several requests, recorded on the engine's thread.
 import Foundation
 import PagodaKit
 
@@ -9,7 +9,7 @@ final class TokenClock: @unchecked Sendable {
   }
 
   private let lock = NSLock()
-  private var seconds: [[Double]]  // by request, since the clock was made
+  private var seconds: [[Double]]  // by request, since the clock was created
   private var openCount: Int
   private var error: PagodaError?
   private var waiters: [Waiter] = []
@@ -20,7 +20,7 @@ final class TokenClock: @unchecked Sendable {
     openCount = requestCount
   }
 
-  /// Queues every request at once.
+  /// Queues all requests together.
   func start(_ requests: [Request], on engine: Engine) throws {
     for (index, request) in requests.enumerated() {
       _ = try engine.start(
@@ -33,7 +33,7 @@ final class TokenClock: @unchecked Sendable {
   /// Returns when every request has its first token.
   func firstTokens() async throws { try await wait { $0.seconds.allSatisfy { !$0.isEmpty } } }
 
-  /// The times of all tokens, when every request is done.
+  /// The times of all tokens, after every request has finished.
   func allTokens() async throws -> [[Double]] {
     try await wait { $0.openCount == 0 }
     return lock.withLock { seconds }
@@ -57,7 +57,7 @@ final class TokenClock: @unchecked Sendable {
     }
   }
 
-  /// Changes something, then wakes its waiters. A failure wakes all of them.
+  /// Changes the state, then wakes the waiters. A failure wakes all of them.
   private func update(_ change: (TokenClock) -> Void) {
     let (due, failure) = lock.withLock {
       change(self)

@@ -62,7 +62,7 @@ extension ChatLoop {
     }
   }
 
-  /// Removes the last message of the user and what followed; returns it.
+  /// Removes the user's last message and everything after it; returns the message.
   private func undo() throws -> String? {
     var history = session.history
     guard let index = history.lastIndex(where: { $0.role == .user }) else {
@@ -121,7 +121,7 @@ extension ChatLoop {
     var changed = arguments
     changed.values["model"] = [name]
     changed.values["shape"] = nil
-    // The new one first: when it cannot be loaded, the conversation continues with the old one.
+    // Load the new model first: if that fails, the conversation continues with the old one.
     let engine = try await changed.loadEngine(try changed.optionsForOnePerson())
     let old = session.engine
     let transcript = session.transcript

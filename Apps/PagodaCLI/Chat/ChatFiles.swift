@@ -1,9 +1,9 @@
-// Files of a chat: what is read into it, saved from it, and loaded again; and its tokens.
+// Files of a chat: reading, saving and loading; and its token counts.
 import Foundation
 import PagodaHub
 import PagodaKit
 
-/// The sentence of an error, whatever its kind.
+/// The message of an error of any type.
 func describeFailure(_ error: any Error) -> String {
   switch error {
   case let error as PagodaError: error.message

@@ -1,4 +1,4 @@
-// The memory plan as a bar: what the weights, the caches and the workspace take of the device.
+// The memory plan as a bar: the device memory used by the weights, the caches and the workspace.
 import PagodaKit
 
 func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
@@ -6,12 +6,12 @@ func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
     ("weights", "█", plan.weightsBytes), ("KV cache", "▓", plan.kvBytes),
     ("states", "▒", plan.stateBytes + plan.checkpointBytes), ("workspace", "▚", plan.workspaceBytes),
   ]
-  let hostCache = plan.totalBytes - parts.reduce(0) { $0 + $1.bytes }  // 0 on a device with memory of its own
+  let hostCache = plan.totalBytes - parts.reduce(0) { $0 + $1.bytes }  // 0 on a device with dedicated memory
   if hostCache > 0 { parts.append(("host cache", "░", hostCache)) }
   return memoryBar(parts, limit: max(plan.deviceLimitBytes, plan.totalBytes, 1), width: width)
 }
 
-/// Two lines: the bar, and what its shades mean.
+/// Two lines: the bar and its legend.
 package func memoryBar(
   _ parts: [(name: String, shade: Character, bytes: Int64)], limit: Int64, width: Int
 ) -> String {
@@ -20,7 +20,7 @@ package func memoryBar(
   var sum: Int64 = 0
   for part in parts {
     sum += part.bytes
-    // Cumulative, so that roundings do not add up; what is there at all is seen.
+    // Cumulative, so that rounding errors do not add up; every nonzero part gets at least one column.
     let end = Int((Double(sum) / Double(limit) * Double(columns)).rounded())
     let count = max(end - bar.count, part.bytes > 0 && bar.count < columns ? 1 : 0)
     bar += String(repeating: part.shade, count: min(count, columns - bar.count))

@@ -1,4 +1,4 @@
-// ReceiptFile: a line of JSON for each answer, written behind the engine's back.
+// ReceiptFile: a line of JSON for each answer, written without delaying the engine.
 import Foundation
 import PagodaKit
 
@@ -19,7 +19,7 @@ final class ReceiptFile: Sendable {
     hasPrompts = arguments.has("receipts-prompts")
   }
 
-  /// From now on, writes the engine's answers.
+  /// Starts writing the engine's answers.
   func keep(of engine: Engine) async throws {
     let head: [JSONValue.Member] = [
       .init(key: "model", value: .string(try await engine.fingerprint())),

@@ -1,8 +1,9 @@
-// ServerRecord: the servers of this user on this machine, one small file each, for `pagoda ps`, `stop`, `top` and `list`.
+// ServerRecord: the servers of this user on this machine, one small file each, for `pagoda ps`, `stop`, `top` and
+// `list`.
 import Foundation
 import PagodaKit
 
-/// A `pagoda serve` that runs.
+/// A running `pagoda serve`.
 struct ServerRecord: Hashable {
   var process: Int32
   var url: String
@@ -19,7 +20,7 @@ struct ServerRecord: Hashable {
 
   private static func path(of process: Int32) -> String { "\(folder)/\(process).json" }
 
-  /// Says that this process serves. A server that cannot say so serves all the same.
+  /// Records that this process is a server. Failing to write the record does not stop the server.
   static func announce(url: String, model: String) {
     let record = JSONValue.object([
       "process": .integer(Int64(getpid())), "url": .string(url), "model": .string(model),
@@ -32,7 +33,7 @@ struct ServerRecord: Hashable {
 
   static func withdraw() { unlink(path(of: getpid())) }
 
-  /// Those whose process is there; files that a killed server left are removed.
+  /// Servers whose process exists; files left behind by killed servers are removed.
   static func running() -> [ServerRecord] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.compactMap { name -> ServerRecord? in
@@ -51,7 +52,7 @@ struct ServerRecord: Hashable {
     }.sorted { $0.started < $1.started }
   }
 
-  /// Process numbers are used again: where the system tells, the program must be this one.
+  /// Process ids are reused: if the system reports the program's name, it must be this one.
   private static func isPagoda(_ process: Int32) -> Bool {
     guard let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return true }
     return name.trimmingCharacters(in: .newlines) == "pagoda"

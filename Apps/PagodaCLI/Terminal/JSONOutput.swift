@@ -10,7 +10,7 @@ extension JSONValue {
     var members = [Member(key: "text", value: .string(response.text))]
     if !response.reasoning.isEmpty { members.append(Member(key: "reasoning", value: .string(response.reasoning))) }
     members.append(Member(key: "token_ids", value: .array(response.tokens.map { .integer(Int64($0.id)) })))
-    let scored = response.tokens.filter { $0.logProbability != nil }  // none when a batch line says "logprobs": false
+    let scored = response.tokens.filter { $0.logProbability != nil }  // none if a batch line has "logprobs": false
     members.append(Member(key: "logprobs", value: .array(scored.map(logprob))))
     let completion = response.completion
     members.append(Member(key: "finish_reason", value: .string(completion.finishReason.rawValue)))
@@ -90,7 +90,7 @@ extension JSONValue {
 }
 
 extension Completion {
-  /// Of the tokens after the first; nil when there are none to measure.
+  /// Tokens per second after the first token; nil if there are none to measure.
   var tokensPerSecond: Double? {
     guard usage.completionTokens > 1, timings.generationMilliseconds > 0 else { return nil }
     return Double(usage.completionTokens - 1) / timings.generationMilliseconds * 1000

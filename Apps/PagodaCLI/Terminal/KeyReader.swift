@@ -1,7 +1,7 @@
 // KeyReader: the user's input as keys: characters, arrows, control keys, and pasted text as one key.
 import Foundation
 
-/// One thing the user did.
+/// One input event.
 package enum Key: Hashable, Sendable {
   case text(String)  // one or more whole characters
   case paste(String)
@@ -12,10 +12,10 @@ package enum Key: Hashable, Sendable {
   case endOfInput
 }
 
-/// Turns bytes into keys. UTF-8 is read here, whatever the locale says.
+/// Turns bytes into keys. Decodes UTF-8 regardless of the locale.
 package struct KeyReader {
   private let next: () -> UInt8?  // waits for a byte; nil at the end of input
-  private let isMore: (_ milliseconds: Int32) -> Bool  // whether a byte comes within that time
+  private let isMore: (_ milliseconds: Int32) -> Bool  // whether a byte arrives within that time
   private var held: [UInt8] = []
 
   package init(next: @escaping () -> UInt8?, isMore: @escaping (_ milliseconds: Int32) -> Bool) {
@@ -38,7 +38,7 @@ package struct KeyReader {
 
   private mutating func take() -> UInt8? { held.isEmpty ? next() : held.removeFirst() }
 
-  /// The whole character, and those that have come with it: a joined emoji arrives as several scalars.
+  /// The whole character and those that arrived with it: a joined emoji arrives as several scalars.
   private mutating func text(_ first: UInt8) -> Key {
     var bytes: [UInt8] = []
     var byte = first
@@ -46,7 +46,7 @@ package struct KeyReader {
       bytes.append(byte)
       for _ in 0..<followers(of: byte) {
         guard let more = take() else { break }
-        if more & 0xC0 != 0x80 {  // not UTF-8: what follows is a key of its own
+        if more & 0xC0 != 0x80 {  // not UTF-8: the next byte starts a new key
           held.insert(more, at: 0)
           break
         }
@@ -83,7 +83,7 @@ package struct KeyReader {
     }
   }
 
-  /// After ESC [: digits and semicolons, then a letter or `~`.
+  /// Reads the rest of a sequence after ESC [: digits and semicolons, then a letter or `~`.
   private mutating func sequence() -> Key {
     var parameters = ""
     while let byte = take() {
@@ -112,7 +112,7 @@ package struct KeyReader {
     }
   }
 
-  /// Everything until ESC [ 201 ~.
+  /// Pasted text: everything up to ESC [ 201 ~.
   private mutating func pasted() -> String {
     let end = Array("\u{1B}[201~".utf8)
     var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
-// LineBuffer: the text being typed and the cursor in it, by whole characters as people see them.
+// LineBuffer: the text being typed and the cursor in it, by user-perceived characters.
 
-/// A text and a cursor. A character is what is seen as one: a joined emoji is deleted with one key.
+/// A text and a cursor. A character is a grapheme cluster: a joined emoji is deleted with one key.
 package struct LineBuffer: Equatable {
   package private(set) var characters: [Character] = []
   package private(set) var cursor = 0  // between characters, 0...characters.count
@@ -16,7 +16,8 @@ package struct LineBuffer: Equatable {
     cursor = characters.count
   }
 
-  /// Inserts at the cursor. What is typed after a character may join it, such as an accent or the rest of an emoji.
+  /// Inserts at the cursor. Typed text may combine with the previous character, such as an accent or the rest of an
+  /// emoji.
   package mutating func insert(_ text: String) {
     let left = String(characters[..<cursor]) + text
     let right = String(characters[cursor...])
@@ -77,7 +78,7 @@ package struct LineBuffer: Equatable {
     package var column: Int
   }
 
-  /// Each line begins with a prompt of its own and breaks at `width`.
+  /// Each line starts with its own prompt and breaks at `width`.
   package func layout(prompt: String, continuation: String, width: Int) -> Layout {
     var layout = Layout(rows: [prompt], row: 0, column: 0)
     var column = columnWidth(of: prompt)

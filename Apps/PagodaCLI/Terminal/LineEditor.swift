@@ -1,7 +1,7 @@
 // LineEditor: lines from the user, with editing and history on a terminal, plain from a pipe.
 import Foundation
 
-/// Reads lines. The history lives as long as the program: what people ask is not written to disk.
+/// Reads lines. The history is kept in memory only: the user's questions are not written to disk.
 final class LineEditor {
   let isInteractive = Terminal.inputIsTerminal && Terminal.outputIsTerminal
   /// Words that Tab completes at the start of a line.
@@ -9,7 +9,7 @@ final class LineEditor {
 
   private var history: [String] = []
   private var keys = KeyReader(next: StandardInput.next, isMore: StandardInput.isMore)
-  private var shownRow = 0  // of the cursor, below the first row that is drawn
+  private var shownRow = 0  // row of the cursor, counted from the first row drawn
 
   /// The next text without its newline; nil at the end of input (Ctrl-D). Pasted text may have several lines.
   func read(prompt: String) -> String? {
@@ -87,7 +87,7 @@ final class LineEditor {
     }
   }
 
-  /// Ctrl-C clears what was typed; on an empty line it says how to leave.
+  /// Ctrl-C clears the typed text; on an empty line it says how to leave.
   private func interrupt(_ buffer: inout LineBuffer, _ prompt: String) {
     let hint = buffer.isEmpty ? "Ctrl-D or /bye leaves." : "Cleared. Ctrl-D or /bye leaves."
     leave(buffer, prompt)
@@ -112,7 +112,7 @@ final class LineEditor {
     }
   }
 
-  /// Ctrl-Z, as in any program.
+  /// Ctrl-Z suspends, as in any program.
   private func suspend() {
     Terminal.write("\u{1B}[?2004l\r\n")
     kill(getpid(), SIGSTOP)
@@ -120,7 +120,7 @@ final class LineEditor {
     shownRow = 0
   }
 
-  /// Moves below the text, so that what follows does not write over it.
+  /// Moves below the text, so that later output does not overwrite it.
   private func leave(_ buffer: LineBuffer, _ prompt: String) {
     var end = buffer
     while end.cursor < end.characters.count { end.moveRight() }
@@ -128,7 +128,7 @@ final class LineEditor {
     Terminal.write("\r\n")
   }
 
-  /// Draws everything again; of a text taller than the terminal, the rows around the cursor.
+  /// Redraws everything; if the text is taller than the terminal, the rows around the cursor.
   private func draw(_ buffer: LineBuffer, _ prompt: String) {
     let width = Style.width(of: STDOUT_FILENO) ?? 80
     let height = max((Style.height(of: STDOUT_FILENO) ?? 24) - 1, 1)

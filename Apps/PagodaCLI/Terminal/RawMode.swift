@@ -1,11 +1,11 @@
-// RawMode: the terminal gives every key to the program, and is as before afterwards.
+// RawMode: the terminal passes every key to the program, and is restored afterwards.
 import Foundation
 
-/// Keys come one by one, without echo, until `restore`. Output is processed as always.
+/// Keys arrive one by one, without echo, until `restore`. Output processing is unchanged.
 struct RawMode {
   private var before = termios()
 
-  /// Nil when standard input is no terminal.
+  /// Nil if standard input is not a terminal.
   init?() {
     guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
     var raw = before

@@ -1,15 +1,15 @@
-// Style: the terminal's width, and colours where a person looks and wants them.
+// Style: the terminal's width, and colours if the output is a terminal and the user wants them.
 import Foundation
 
 package enum Style {
-  /// Whether standard output takes escape sequences: a terminal, not a dumb one, and NO_COLOR is not set.
+  /// Whether standard output accepts escape sequences: it is a terminal, not a dumb one, and NO_COLOR is not set.
   static let isColoured = allowsColour(isTerminal: Terminal.outputIsTerminal, ProcessInfo.processInfo.environment)
 
   package static func allowsColour(isTerminal: Bool, _ environment: [String: String]) -> Bool {
     isTerminal && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
   }
 
-  /// Whether the cursor can be moved: everything but colours. NO_COLOR leaves it.
+  /// Whether the cursor can be moved; NO_COLOR does not affect this.
   static let canMove = Terminal.outputIsTerminal && canMoveCursor
   static let canMoveCursor = ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
@@ -32,6 +32,7 @@ package enum Style {
     return size.ws_row > 0 ? Int(size.ws_row) : nil
   }
 
-  /// Columns for text on standard output: those of the terminal, at most 100 so that lines stay readable; nil for a pipe.
+  /// Columns for text on standard output: those of the terminal, at most 100 so that lines stay readable; nil for a
+  /// pipe.
   static var textWidth: Int? { width(of: STDOUT_FILENO).map { min($0, 100) } }
 }

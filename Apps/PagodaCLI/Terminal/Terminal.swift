@@ -6,7 +6,7 @@ enum Terminal {
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   static let inputIsTerminal = isatty(STDIN_FILENO) == 1
 
-  /// Ends the program when standard output is gone.
+  /// Ends the program when standard output is closed.
   static func write(_ text: String) {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -19,7 +19,7 @@ enum Terminal {
   static func writeError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
   static func report(_ message: String) { writeError("pagoda: error: \(message)\n") }
 
-  /// Model text for standard output. A terminal would obey control characters in it, so they are left out there.
+  /// Model text for standard output. For a terminal, which would interpret them, control characters are removed.
   static func writeAnswer(_ text: String) { write(outputIsTerminal ? printable(text) : text) }
 
   static func printable(_ text: String) -> String {
@@ -67,7 +67,7 @@ struct CommandFailure: Error {
   init(_ message: String) { self.message = message }
 }
 
-/// Ctrl-C as a call instead of the end of the process.
+/// Turns Ctrl-C into a call instead of ending the process.
 final class Interrupts: @unchecked Sendable {
   static let shared = Interrupts()
 
@@ -81,6 +81,6 @@ final class Interrupts: @unchecked Sendable {
     source.resume()
   }
 
-  /// Sets what Ctrl-C does from now on; nil ignores it.
+  /// Sets the action of Ctrl-C from now on; nil ignores it.
   func onInterrupt(_ action: (@Sendable () -> Void)?) { lock.withLock { self.action = action } }
 }

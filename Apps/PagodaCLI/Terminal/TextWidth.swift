@@ -1,4 +1,4 @@
-// TextWidth: how many columns of a terminal a text takes.
+// TextWidth: the number of terminal columns that a text takes.
 
 /// Columns that one character takes: 0 for controls, 2 for wide ones and emoji, 1 otherwise.
 package func columnWidth(of character: Character) -> Int {
@@ -10,7 +10,7 @@ package func columnWidth(of character: Character) -> Int {
   }
   let scalars = character.unicodeScalars
   if properties.isEmojiPresentation || isWide(first.value) { return 2 }
-  // A sign that a variation selector makes an emoji, such as a heart, and pairs of regional indicators.
+  // A symbol that a variation selector turns into an emoji, such as a heart, and pairs of regional indicators.
   if scalars.count > 1, properties.isEmoji, scalars.contains(where: { $0.value == 0xFE0F }) { return 2 }
   return 1
 }
@@ -29,7 +29,7 @@ private func isWide(_ value: UInt32) -> Bool {
   }
 }
 
-/// The beginning of a text that fits into so many columns; a cut is marked with an ellipsis.
+/// The start of a text that fits into the given columns; truncation is marked with an ellipsis.
 package func clipped(_ text: String, to columns: Int) -> String {
   guard columnWidth(of: text) > columns else { return text }
   guard columns > 1 else { return "" }

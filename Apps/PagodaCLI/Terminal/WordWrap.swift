@@ -1,13 +1,13 @@
 // WordWrap: breaks text that arrives in chunks at spaces, so that a terminal does not break it within words.
 
-/// Wraps a stream of text. A word is held back until it is known to fit; `finish` gives the rest.
+/// Wraps a stream of text. A word is held back until it is known to fit; `finish` returns the rest.
 package struct WordWrap {
   private let width: Int
   private var column = 0
   private var word = ""
   private var wordWidth = 0
   private var spaces = ""
-  private var isCode = false  // within a fence: lines are left as they are
+  private var isCode = false  // within a fence: lines are not wrapped
   private var lineStart = ""
 
   /// - Parameter width: columns of a line; 0 wraps nothing.
@@ -63,7 +63,7 @@ package struct WordWrap {
   }
 }
 
-/// Wraps a whole text, keeping the indentation of its lines: what a help text needs.
+/// Wraps a whole text and keeps the indentation of its lines, for help texts.
 package func wrapped(_ text: String, width: Int, indent: Int = 0) -> String {
   guard width > indent + 10 else { return text }
   let margin = String(repeating: " ", count: indent)

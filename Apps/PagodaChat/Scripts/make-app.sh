@@ -14,7 +14,7 @@ mkdir -p "$app/Contents/MacOS" "$app/Contents/Resources"
 cp "$(swift build -c release --show-bin-path)/PagodaChat" "$app/Contents/MacOS/PagodaChat"
 cp "$source/Info.plist" "$app/Contents/Info.plist"
 
-# Nothing that a fresh Mac does not have.
+# Checks that the program links only libraries that a fresh Mac has.
 Tools/checks/load_commands.py "$app/Contents/MacOS/PagodaChat"
 
 # The icon in all sizes that macOS requires.

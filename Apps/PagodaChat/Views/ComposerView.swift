@@ -65,7 +65,7 @@ struct ComposerView: View {
   }
 }
 
-/// A file that goes along with a message.
+/// A file attached to a message.
 struct AttachmentView: View {
   let attachment: Attachment
   var detach: ((UUID) -> Void)?

@@ -81,7 +81,7 @@ private struct CodeView: View {
   let isContinuation: Bool
   let isContinued: Bool
 
-  /// Coloured once the block is whole: to colour it anew for every token would cost more than the answer.
+  /// Highlighted once the block is complete: highlighting it again for every token would cost more than the answer.
   private var content: AttributedString {
     guard isClosed, !isContinuation else { return AttributedString(text) }
     var result = AttributedString()

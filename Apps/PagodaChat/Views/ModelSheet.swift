@@ -1,4 +1,4 @@
-// The sheet for one model: device, form of the weights, context, and the memory plan that follows.
+// The sheet for one model: device, weight format, context, and the resulting memory plan.
 import Foundation
 import PagodaChatCore
 import SwiftUI

@@ -9,7 +9,7 @@ import PagodaKit
 /// print(try await session.respond(to: "What is the capital of France?").content)
 /// ```
 public struct PagodaModel: LanguageModel {
-  /// A model that cannot be loaded says so when it is asked.
+  /// A model that cannot be loaded reports its error when it is used.
   public typealias UnavailableReason = Never
 
   /// The model, loaded on first use.
@@ -23,7 +23,7 @@ public struct PagodaModel: LanguageModel {
     Task { [container] in try? await container.preload() }
   }
 
-  /// The whole answer, after the tools it called. The session has put the prompt into its transcript already.
+  /// The whole answer, after the tools it called. The session has already added the prompt to its transcript.
   public func respond<Content>(
     within session: LanguageModelSession, to prompt: AnyLanguageModel.Prompt, generating type: Content.Type,
     includeSchemaInPrompt: Bool, options: GenerationOptions
@@ -34,7 +34,7 @@ public struct PagodaModel: LanguageModel {
       content: try Content(raw), rawContent: raw, transcriptEntries: answer.entries[...])
   }
 
-  /// The answer as it grows; a structured one whenever what has come is JSON.
+  /// The answer as it grows; a structured answer whenever the received part is valid JSON.
   public func streamResponse<Content>(
     within session: LanguageModelSession, to prompt: AnyLanguageModel.Prompt, generating type: Content.Type,
     includeSchemaInPrompt: Bool, options: GenerationOptions
