@@ -7,7 +7,7 @@ var conversation = store.conversations.first ?? Conversation(title: "written unt
 var parent = conversation.leafID
 var number = store.messages(of: conversation.id).count
 while true {
-  // Long enough for a kill to come in the middle of a record.
+  // Long enough for a kill to hit the middle of a record.
   let text = "message \(number) " + String(repeating: "of a store that is being written ", count: 20)
   let message = ChatMessage(
     conversationID: conversation.id, parentID: parent, role: .user, text: text, state: .streaming)

@@ -1,4 +1,4 @@
-"""One `pagoda serve` for clients that want other versions of the packages that Tests/ServerPython pins."""
+"""One `pagoda serve` for clients that need other package versions than those pinned by Tests/ServerPython."""
 import sys
 from pathlib import Path
 

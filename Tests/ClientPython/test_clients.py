@@ -24,7 +24,7 @@ class Person(BaseModel):
 @pytest.mark.parametrize("provider, path", [("openai", "/v1"), ("hosted_vllm", "/v1"), ("anthropic", ""),
                                             ("ollama_chat", ""), ("ollama", "")])
 def test_litellm(server, provider, path, monkeypatch):
-    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request to elsewhere
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no requests to other servers
     import litellm
 
     def ask(question, **more):
@@ -34,7 +34,7 @@ def test_litellm(server, provider, path, monkeypatch):
     answer = ask(FRANCE)
     assert "Paris" in answer.choices[0].message.content and answer.usage.completion_tokens > 0
     assert "".join(chunk.choices[0].delta.content or "" for chunk in ask(FRANCE, stream=True)) == answer.choices[0].message.content
-    if provider != "ollama":  # its tools are words in the prompt, which this model does not know
+    if provider != "ollama":  # its tools are plain text in the prompt, which this model does not understand
         call = ask(WEATHER, tools=TOOLS).choices[0].message.tool_calls[0]
         assert call.function.name == "get_weather" and json.loads(call.function.arguments)["city"]
     if provider != "anthropic":
@@ -56,7 +56,7 @@ def test_instructor(server):
 
 def test_aider(server, tmp_path):
     (tmp_path / "hello.py").write_text("print('Hello')\n")
-    (tmp_path / ".aider/caches").mkdir(parents=True)  # with a list of models, so that it fetches none
+    (tmp_path / ".aider/caches").mkdir(parents=True)  # with a model list, so that it downloads none
     (tmp_path / ".aider/caches/model_prices_and_context_window.json").write_text(json.dumps({f"openai/{MODEL}": {"mode": "chat"}}))
     environment = {**os.environ, "HOME": str(tmp_path), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     command = [sys.executable, "-m", "aider", "--model", f"openai/{MODEL}", "--openai-api-base", server.url + "/v1", "--openai-api-key",

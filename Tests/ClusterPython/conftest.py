@@ -1,4 +1,4 @@
-"""Two replicas for all tests of a class, and a router before them."""
+"""Two replicas for all tests of a class, and a router in front of them."""
 import shutil
 import sys
 

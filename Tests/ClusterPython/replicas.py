@@ -1,4 +1,4 @@
-"""Replicas of `pagoda serve` on loopback, and what the tests of all routers ask of them."""
+"""Replicas of `pagoda serve` on loopback, and the helpers shared by the tests of all routers."""
 import json
 import os
 import re
@@ -30,7 +30,7 @@ def parsed(body):
 
 
 def read_json(url, timeout=10):
-    """Status and body of a GET; status 0 when there is no server."""
+    """Status and body of a GET; status 0 if there is no server."""
     try:
         with urllib.request.urlopen(url, timeout=timeout) as response:
             return response.status, parsed(response.read())
@@ -41,7 +41,7 @@ def read_json(url, timeout=10):
 
 
 def wait_until(condition, seconds=60, what="the condition"):
-    """Polls; returns how long it took."""
+    """Polls until a condition holds; returns how long it took."""
     begin = time.monotonic()
     while time.monotonic() < begin + seconds:
         if condition():
@@ -51,7 +51,7 @@ def wait_until(condition, seconds=60, what="the condition"):
 
 
 class Replica:
-    """One `pagoda serve`, with a name that its answers carry; may be ended and started again on its port."""
+    """One `pagoda serve`, with a name that its responses contain; can be stopped and restarted on its port."""
 
     def __init__(self, name, *options):
         self.name = name
@@ -80,7 +80,7 @@ class Replica:
         self.process.wait()
 
     def drain(self):
-        """Ends it as an upgrade does; returns its status."""
+        """Stops it as an upgrade does; returns its exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=90)
 
@@ -94,7 +94,7 @@ class Replica:
 
 
 class Daemon:
-    """A router in a process of its own; its output is kept for failures."""
+    """A router in its own process; its output is kept for failures."""
 
     def __init__(self, command, environment, health_url, seconds=60):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -1,4 +1,4 @@
-"""The files in Deploy that other programs read: manifests, container file, unit; each is checked as those would."""
+"""The files in Deploy for other programs: manifests, container file, unit; each is validated as its reader would."""
 import copy
 import json
 import re
@@ -49,7 +49,7 @@ def check_serve_config(config):
     from ray.serve.schema import ServeDeploySchema
     parsed = ServeDeploySchema.model_validate(config)
     assert parsed.applications[0].import_path == "pagoda_ray.app:build"
-    build(config["applications"][0]["args"])  # refuses arguments that it does not know
+    build(config["applications"][0]["args"])  # refuses unknown arguments
 
 
 def test_the_ray_service_has_good_pods_and_a_good_configuration():
@@ -104,7 +104,7 @@ def test_the_container_installs_the_libraries_that_the_program_needs():
                                                             text=True, check=True).stdout)
     found = dict(re.findall(r"^\s+(\S+) .* => (\S+)$", subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True,
                                                                       text=True, check=True).stdout, re.MULTILINE))
-    base = {"libc6", "libgcc-s1"}  # of every Debian
+    base = {"libc6", "libgcc-s1"}  # part of every Debian system
     for library in needed:
         if library.startswith(("libswift", "lib_", "libFoundation", "libdispatch", "libBlocksRuntime", "libXCTest")):
             continue  # static in the container's build

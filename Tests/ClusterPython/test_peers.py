@@ -1,4 +1,4 @@
-"""Prefixes from another server over HTTP: found again there, told apart by key, and never a wrong token when it fails."""
+"""Prefixes from another server over HTTP: found there, separated by key, and never a wrong token on failure."""
 import asyncio
 import os
 import random
@@ -13,7 +13,7 @@ import behaviour
 import pytest
 from replicas import Replica, wait_until
 
-# A transfer counts however slow the machine is.
+# A transfer is used however slow the machine is.
 PATIENT = ("--prefix-peer-share", "1000")
 ROUNDS = int(os.environ.get("PAGODA_PEER_ROUNDS", "8"))
 
@@ -57,7 +57,7 @@ class Giver:
         text, _ = ask(self.replica, question, key)
         wait_until(lambda: files_of(self.folder) > before, 60, "a prefix file")
         settled = files_of(self.folder)
-        while True:  # the last file comes after the answer
+        while True:  # the last file is written after the answer
             time.sleep(0.1)
             if files_of(self.folder) == settled:
                 return text
@@ -65,13 +65,13 @@ class Giver:
 
 
 class Proxy:
-    """Passes connections on to a port, and spoils the answers of the next one as it is told."""
+    """Forwards connections to a port, and corrupts the answers of the next one on request."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.target = 0
-        self.spoil = None  # (what, after how many bytes), for the next connection that asks for a file
+        self.spoil = None  # (kind of fault, after how many bytes), for the next connection that requests a file
         self.on_bytes = lambda: None
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -183,7 +183,7 @@ def test_cut_changed_and_killed_transfers_never_change_an_answer(tmp_path):
             question = long_question(1000 * seed + number)
             expected = giver.ask(question)
             size = sum(f.stat().st_size for f in giver.folder.glob("*.pagoda-prefix")) // files_of(giver.folder)
-            # The first is cut, the second whole: some of either come in any number of rounds.
+            # The first is truncated, the second complete: so both occur in any number of rounds.
             fault = ["cut", None][number] if number < 2 else draw.choice(["cut", "cut", "flip", "flip", None, "kill"])
             proxy.spoil = fault and (fault, draw.randrange(size))
             text, cached = ask(taker, question)
@@ -193,7 +193,7 @@ def test_cut_changed_and_killed_transfers_never_change_an_answer(tmp_path):
             proxy.spoil = None
             if giver.replica.process.poll() is not None:
                 giver.replica.start()
-            time.sleep(0.6)  # until the peer is asked again
+            time.sleep(0.6)  # until the peer is queried again
         assert num_spoilt > 0 and num_brought > 0, f"{num_spoilt} transfers spoilt, {num_brought} whole"
         print(f"{num_spoilt} of {ROUNDS} transfers met a fault, {num_brought} prefixes were found")
     finally:

@@ -1,4 +1,4 @@
-"""One model in two processes: the same answers as in one, over TCP and MPI; a killed stage is reported and comes back."""
+"""One model in two processes: the same answers as in one, over TCP and MPI; a killed stage is reported and recovers."""
 import json
 import re
 import shutil
@@ -12,11 +12,11 @@ import pytest
 from replicas import MODEL, PROGRAM, Replica, free_port, read_json, wait_until
 
 TEXTS = ["Once upon a time", "The capital of France is", "1 2 3 4 5 6"]
-SILENCE = ["--pipeline-timeout", "600"]  # on a busy machine only what is gone is lost
+SILENCE = ["--pipeline-timeout", "600"]  # even on a busy machine, only a stage that is really gone counts as lost
 
 
 class Stage:
-    """One `pagoda stage`; may be killed and started again at its address."""
+    """One `pagoda stage`; can be killed and restarted at its address."""
 
     def __init__(self):
         self.port = 0
@@ -44,7 +44,7 @@ def complete(url, prompt, tokens=24, **fields):
 
 
 def answers(url):
-    """Of requests that run at once."""
+    """Concurrent requests."""
     found = [None] * len(TEXTS)
 
     def ask(index):

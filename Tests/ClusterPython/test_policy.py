@@ -1,4 +1,4 @@
-"""The routing decision alone: where a prompt costs least, how many are asked, how many replicas there should be."""
+"""The routing decision alone: where a prompt costs least, how many replicas to query, how many there should be."""
 import random
 
 from pagoda_ray import policy, prompt, scaling
@@ -39,7 +39,7 @@ def test_a_request_counts_once_and_until_it_ends():
     in_flight = policy.InFlight(seconds=5, clock=lambda: now[0])
     in_flight.choose(1, "b")
     in_flight.send(1, "a")  # the first choice refused it
-    in_flight.choose(2, "a")  # and this one's client left before it was sent
+    in_flight.choose(2, "a")  # and this one's client disconnected before it was sent
     assert in_flight.counted_in([offer("a")]) == [offer("a", queue=2)]
     assert in_flight.counted_in([offer("b")]) == [offer("b")]
     reported = offer("a", running=2, queue=1)

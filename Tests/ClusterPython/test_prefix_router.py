@@ -1,4 +1,4 @@
-"""PrefixRouter without a Ray cluster: what it makes of the answers of real replicas, and of none."""
+"""PrefixRouter without a Ray cluster: its decisions with the answers of real replicas, and without any."""
 import asyncio
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from pagoda_ray.router import PrefixRouter
 
 
 def router(**options):
-    made = object.__new__(PrefixRouter)  # Ray's own state is not needed to choose
+    made = object.__new__(PrefixRouter)  # Ray's own state is not needed for a decision
     made.initialize_state(**options)
     return made
 

@@ -26,7 +26,7 @@ class RayApplication:
 
     def deploy(self, **changes):
         from pagoda_ray.app import build
-        # The time-out of the router's questions is long: a busy machine must not pass for a replica that does not answer.
+        # The timeout of the router's queries is long: a busy replica must not be mistaken for one that does not answer.
         arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 2, "drain_seconds": 20,
                      "timeout_s": 20, "engine_actor_options": {"num_cpus": 0.1}, **changes}
         self.serve.run(build(arguments), name="pagoda", route_prefix="/")
@@ -38,7 +38,7 @@ class RayApplication:
             try:
                 words = path.read_bytes().decode().split("\0")
             except OSError:
-                continue  # it has ended meanwhile
+                continue  # it has ended in the meantime
             if words[:2] == [str(PROGRAM), "serve"] and "--replica-name" in words:
                 found[words[words.index("--replica-name") + 1]] = int(path.parent.name)
         return found
@@ -106,7 +106,7 @@ def test_errors_come_through_as_they_are(application):
 
 
 def test_a_replica_of_another_version_is_refused_by_name(application):
-    """The deployment fails, and says which version came and which was expected."""
+    """The deployment fails, and reports the actual and the expected version."""
     from pagoda_ray.app import build
     arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 1, "expect_version": "9.9.9",
                  "engine_actor_options": {"num_cpus": 0.1}}

@@ -81,7 +81,7 @@ class TestConversationsBehindSglangRouter:
 
 
 def server_rows(path):
-    """HAProxy's table of servers, a dictionary a row."""
+    """HAProxy's table of servers, one dictionary per row."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         connection.sendall(b"show stat\n")
@@ -97,7 +97,7 @@ class TestConversationsBehindHAProxy:
         assert {rows[-1][2] for rows in families} == {r.name for r in replicas}, "all families on one replica"
 
     def test_a_session_goes_by_its_name(self, haproxy):
-        """Each request is sent when HAProxy counts none as running: it may do so a moment longer than the client, and the bound on
+        """Each request is sent once HAProxy counts none as running: it may count one slightly longer than the client, and the bound on
         load would send the next one elsewhere."""
         def is_idle():
             rows = [row for row in server_rows(haproxy.statistics) if row["svname"].startswith("replica")]

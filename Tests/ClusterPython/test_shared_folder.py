@@ -1,4 +1,4 @@
-"""Two replicas with one prefix folder: a chat that was begun on one continues on the other without being read again."""
+"""Two replicas with one prefix folder: a chat that started on one continues on the other without being recomputed."""
 import asyncio
 import re
 import urllib.request

@@ -1,4 +1,4 @@
-"""The simulator of many replicas: the same results every time, and the order of the policies that they show."""
+"""The simulator of many replicas: the results are reproducible and rank the policies as expected."""
 import os
 import re
 import subprocess
@@ -17,7 +17,7 @@ def run(*arguments):
 
 
 def rows(text):
-    """Name of the policy: share from the cache, mean of the first token, busiest over the mean."""
+    """By name of the policy: cached share, mean time to the first token, busiest replica over the mean."""
     found = re.findall(r"^\| ([a-z][^|]+) \| ([\d.]+) % \| ([\d.]+) \| [\d.]+ \| [\d.]+ \| ([\d.]+) ", text, re.MULTILINE)
     return {name: tuple(map(float, numbers)) for name, *numbers in found}
 

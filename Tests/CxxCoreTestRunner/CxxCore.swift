@@ -31,7 +31,7 @@ enum CxxTest {
     return Dictionary(names, uniquingKeysWith: { first, _ in first })
   }()
 
-  /// Tests that this run leaves to another runner: those in the file that PAGODA_CXX_TESTS_LEFT names, none without it.
+  /// Tests that this run leaves to another runner: those in the file that PAGODA_CXX_TESTS_LEFT names, or none.
   static let left: Set<String> = {
     guard let path = ProcessInfo.processInfo.environment["PAGODA_CXX_TESTS_LEFT"], !path.isEmpty,
       let names = try? String(contentsOfFile: path, encoding: .utf8)

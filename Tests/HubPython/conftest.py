@@ -1,4 +1,4 @@
-"""Starts a hub with the embedded model for each test, and runs `pagoda` against it with a cache of its own."""
+"""Starts a hub with the embedded model for each test, and runs `pagoda` against it with a separate cache."""
 import hashlib
 import json
 import os
@@ -29,7 +29,7 @@ class AtTerminal:
         os.close(device)
 
     def read(self):
-        """Takes what comes; False at the end of the program."""
+        """Reads the available output; False at the end of the program."""
         if not select.select([self.file], [], [], 120)[0]:
             raise AssertionError(f"nothing came after {self.output!r}")
         try:
@@ -40,8 +40,8 @@ class AtTerminal:
         return bool(data)
 
     def wait_for(self, text):
-        """The output, when `text` has come."""
-        end = time.monotonic() + 300  # a program that draws for ever is never silent
+        """Waits until the output contains `text`, and returns the output."""
+        end = time.monotonic() + 300  # a program that keeps drawing is never silent
         while text not in self.output:
             assert self.read() and time.monotonic() < end, f"no {text!r} in {self.output!r}"
         return self.output

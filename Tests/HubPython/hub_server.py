@@ -45,7 +45,7 @@ class Hub:
         self.tree_override = None
         self.storage = self._start("storage")
         self.front = self._start("hub")
-        # Two names for one machine, so that the storage has another host name than the hub.
+        # Two names for one machine, so that the storage has a different host name from the hub.
         self.url = f"http://127.0.0.1:{self.front.server_port}"
         self.storage_url = f"http://localhost:{self.storage.server_port}"
 
@@ -193,7 +193,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-# Faults: what a server, a proxy or a network may do wrong with one request.
+# Faults: errors of a server, a proxy or a network in one request.
 
 def status(code, **headers):
     def fault(handler, file, begin):

@@ -1,4 +1,4 @@
-// Kernels with one planted defect each, for the software device to notice. 128 threads, buffers of 128 numbers.
+// Kernels with one planted defect each, which the software device must detect. 128 threads, buffers of 128 numbers.
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>
 

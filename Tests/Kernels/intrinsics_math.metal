@@ -1,4 +1,4 @@
-// Every mathematical function, conversion and vector operation once. The host test has the same order.
+// Every mathematical function, conversion and vector operation once, in the same order as in the host test.
 #include <metal_stdlib>
 
 using namespace metal;
@@ -96,7 +96,7 @@ kernel void intrinsics_convert(
   out[3 * count + at] = as_type<uint>(float(b));
 }
 
-// in: [4 * count], out: [24, count]; b stores through vectors, packed through packed ones
+// in: [4 * count], out: [24, count]; b is stored through vectors, packed through packed vectors
 kernel void intrinsics_vectors(
     device const float4* in [[buffer(0)]],
     device float* out [[buffer(1)]],

@@ -1,4 +1,5 @@
-// simdgroup_matrix in every type and manner of loading and storing, and atomics. The host test has the same order.
+// simdgroup_matrix with every type and every way of loading and storing, and atomics, in the same order as in the host
+// test.
 #include <metal_atomic>
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>

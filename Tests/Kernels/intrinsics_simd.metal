@@ -1,10 +1,10 @@
-// Every simd function once: out[function * 64 + thread], for two simdgroups. The host test has the same order.
+// Every simd function once: out[function * 64 + thread], for two simdgroups, in the same order as in the host test.
 #include <metal_simdgroup>
 #include <metal_stdlib>
 
 using namespace metal;
 
-// in: [64]; from: [64] lanes to read
+// in: [64]; from: [64] lanes to read from
 kernel void intrinsics_simd_float(
     device const float* in [[buffer(0)]],
     device const uint* from [[buffer(1)]],

@@ -1,4 +1,4 @@
-// Batch files: order, ids, bad lines, the same answers as alone.
+// Batch files: order, ids, bad lines, and the same answers as from single requests.
 import Foundation
 import PagodaCLI
 import PagodaKit

@@ -1,4 +1,4 @@
-// pagoda bench: the names of tests, the room and the cost they come to, and the JSON.
+// pagoda bench: the names of tests, their memory and cost, and the JSON.
 import Foundation
 import PagodaCLI
 import PagodaKit
@@ -96,7 +96,7 @@ import Testing
       #expect(run.status == 0, "\(run.errors)")
       let row = try lastRow(run.output)
       #expect(row.first == "tg2")
-      #expect(try #require(Double(row[1])) > 8 * 4)  // of 8 layers, four matmuls each
+      #expect(try #require(Double(row[1])) > 8 * 4)  // 8 layers with four matmuls each
       #expect(try #require(Double(row[4])) >= 1)
       launches.append(row[1])
     }
@@ -105,7 +105,7 @@ import Testing
     #expect(refused.status == 1 && refused.errors.contains("launch kernels"))
   }
 
-  /// More than this machine's memory: nothing of the model is made.
+  /// Larger than this machine's memory: no part of the model is allocated.
   @Test func launches_of_a_large_shape_are_counted_without_its_memory() throws {
     let run = try Program.run(
       "bench", "--shape", "qwen3.5-27b", "--quantize", "bf16", "--tests", "tg2", "--repetitions", "1", "--count",

@@ -8,7 +8,7 @@ enum Program {
     var errors: String
   }
 
-  /// Beside the test bundle in the build folder.
+  /// Next to the test bundle in the build folder.
   private static let executable: URL = {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
     let folder = bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL

@@ -31,11 +31,11 @@ import Testing
       #expect(app.server.url == url)
       app.settings.settings.idleMinutes = 1
       await app.tick(now: .now + .seconds(3600))
-      #expect(app.outlivesWindows && app.engines.engine != nil)  // without a window, and with nothing to do
+      #expect(app.outlivesWindows && app.engines.engine != nil)  // without a window, and idle
       await app.server.turnOff()
       #expect(!app.server.isOn && !app.outlivesWindows)
 
-      app.settings.settings.idleMinutes = 600  // more than a busy machine takes from one line to the next
+      app.settings.settings.idleMinutes = 600  // longer than a busy machine takes between two lines
       await app.tick()
       #expect(app.engines.engine != nil)
       await app.tick(now: .now + .seconds(3600 + 600 * 60 + 1))

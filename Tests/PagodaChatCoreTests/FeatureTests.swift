@@ -148,7 +148,7 @@ import Testing
 
   private struct FakeAccess: FolderAccess {
     var isStale = false
-    var word = "new"  // that its bookmarks begin with
+    var word = "new"  // the start of its bookmarks
     var error: StoreError?
     func bookmark(of folder: URL) throws -> Data { Data("\(word) \(folder.path)".utf8) }
     func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool) {
@@ -164,7 +164,7 @@ import Testing
       let model = models.appending(path: "org/one")
       try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
       try Data("{}".utf8).write(to: model.appending(path: "config.json"))
-      do {  // each part is a run of the app: the store is open in one at a time
+      do {  // each block is a run of the app: only one at a time has the store open
         let app = try AppModel(folder: folder, loader: ScriptedLoader(), access: FakeAccess())
         await app.useModelFolder(models)
         #expect(app.library.entries.map(\.id) == [LibraryModel.embeddedName, "org/one"])

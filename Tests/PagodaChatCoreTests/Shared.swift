@@ -13,7 +13,7 @@ func withFolder<Result>(
   return try await body(folder)
 }
 
-/// Waits for a condition that another task will make true; five minutes at most, for machines that are busy.
+/// Waits for a condition that another task will make true; at most five minutes, because the machine may be busy.
 @MainActor func eventually(_ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + .seconds(300)
   while !condition() {
@@ -124,14 +124,14 @@ actor Gate {
 
 /// Exposes the stream of the last download to the test.
 final class ScriptedDownloader: ModelDownloader {
-  let slow = Gate()  // searches for words that are not known end when it is opened
+  let slow = Gate()  // searches for unknown words end when it is opened
 
   struct State {
     var installed: [InstalledModel] = []
-    var searches = 0  // that have ended
+    var searches = 0  // number of searches that have ended
     var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation?
     var downloads: [String] = []
-    var found: [String: [FoundModel]] = [:]  // by words
+    var found: [String: [FoundModel]] = [:]  // by search words
     var choices: [String: [ModelChoice]] = [:]  // by repository
   }
 
@@ -153,7 +153,7 @@ final class ScriptedDownloader: ModelDownloader {
     download("\(id) \(choice.id)")
   }
 
-  /// Words that are not known are searched for until the test opens `slow`, cancelled or not; "fails" fails.
+  /// A search for unknown words takes until the test opens `slow`, cancelled or not; "fails" fails.
   func search(_ words: String) async throws -> [FoundModel] {
     if words == "fails" { throw PagodaError.notFound("no network") }
     if let found = state.withLock({ $0.found[words] }) { return found }

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// The text of an answer grows where it is: its memory moves as often as it doubles, not with each token.
+  /// The text of an answer grows in place: it is reallocated only when it doubles, not with each token.
   @Test func a_token_does_not_copy_the_answer() async throws {
     try await withHarness { house in
       house.transcript.send("Hello")
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// However often a growing answer is saved, all that is written is a multiple of its length.
+  /// However often a growing answer is saved, the total written is proportional to its length.
   @Test func saving_an_answer_as_it_grows_costs_as_much_as_its_length() async throws {
     func written(tokens: Int) async throws -> Int {
       var size = 0

@@ -1,4 +1,4 @@
-// Several windows, waiting models, deleted chats, drafts and settings, as a person sees them.
+// Several windows, waiting models, deleted chats, drafts and settings, as the user sees them.
 import Foundation
 import PagodaKit
 import Testing
@@ -208,13 +208,13 @@ import Testing
   @Test func reading_back_is_not_disturbed_by_an_answer_that_grows() {
     let follower = ScrollFollower()
     follower.endAppeared()
-    for _ in 0..<3 {  // the answer grows: the end leaves the sight until the view has followed it
+    for _ in 0..<3 {  // the answer grows: its end is out of view until the view has scrolled
       #expect(follower.contentGrew())
       follower.endDisappeared()
       #expect(follower.isFollowing)
       follower.endAppeared()
     }
-    follower.endDisappeared()  // nothing grew: the person scrolled
+    follower.endDisappeared()  // nothing grew: the user scrolled
     #expect(!follower.isFollowing && !follower.contentGrew() && !follower.contentGrew())
     follower.endAppeared()
     #expect(follower.isFollowing && follower.contentGrew())

@@ -63,7 +63,7 @@ import Testing
     try withCache(names) { cache, model in
       #expect(throws: HubError.self) { try cache.location(of: model) }
       func found() -> [String] { cache.ggufModels(of: model).map { ($0 as NSString).lastPathComponent } }
-      #expect(found() == ["x-Q4-00001-of-00002.gguf", "x-Q8_0.gguf"])  // the half one is not complete
+      #expect(found() == ["x-Q4-00001-of-00002.gguf", "x-Q8_0.gguf"])  // "half" is incomplete
       #expect(try cache.removeGGUF("x-Q4-00001-of-00002.gguf", of: model) == Int64(names[1].count + names[2].count))
       #expect(found() == ["x-Q8_0.gguf"])
       #expect(throws: HubError.self) { try cache.removeGGUF("other.gguf", of: model) }

@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func shutting_down_ends_running_requests_as_cancelled() async throws {
-    // On a busy machine the answer may reach its 8000 tokens before this task sees the first one: then once more.
+    // On a busy machine the answer may reach its 8000 tokens before this task sees the first one: then try again.
     var reason: FinishReason?
     for attempt in 0..<10 where attempt == 0 || reason == .length {
       reason = nil

@@ -1,4 +1,4 @@
-// Every tokenizer behind TextTokenizer gives what the Python libraries give: ids, texts, conversations.
+// Every TextTokenizer gives the same results as the Python libraries: ids, texts, conversations.
 import Foundation
 import PagodaKit
 import PagodaMini

@@ -1,4 +1,4 @@
-// A model on demand: shared loading, unloading, estimates; and sessions that are saved, warmed and answered with values.
+// A model on demand: shared loading, unloading, estimates; and sessions: saving, warming up, and answers as values.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -71,7 +71,7 @@ import Testing
     async let first = model.engine { seen[0].append($0) }
     async let second = model.engine { seen[1].append($0) }
     _ = try await (first, second)
-    let late = Recorder<LoadProgress>()  // the model is there already
+    let late = Recorder<LoadProgress>()  // the model is already loaded
     _ = try await model.engine { late.append($0) }
     for recorder in seen + [late] { #expect(recorder.values.last == LoadProgress(phase: .loading, fraction: 1)) }
     await model.unload()
@@ -118,7 +118,7 @@ import Testing
 
   @Test func a_cancelled_load_stops_reading_weights() async throws {
     let seen = Recorder<Double>()
-    let cancelled = DispatchSemaphore(value: 0)  // holds the loader's own thread
+    let cancelled = DispatchSemaphore(value: 0)  // blocks the loader's own thread
     let task = Task {
       try await Engine.load(.mini) { progress in
         seen.append(progress.fraction)

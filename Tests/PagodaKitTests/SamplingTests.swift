@@ -58,7 +58,7 @@ import Testing
       let own = try #require(token.logProbability)
       #expect(own <= 0)
       #expect(token.topLogProbabilities.count == 3)
-      #expect(token.topLogProbabilities.first?.id == token.id)  // greedy takes the likeliest
+      #expect(token.topLogProbabilities.first?.id == token.id)  // greedy takes the most likely token
     }
     #expect(try await answer { _ in }.tokens.allSatisfy { $0.logProbability == nil })
   }

@@ -15,7 +15,7 @@ enum Shared {
 
   static let questions = [france, "What is the capital of Japan?", "What is 12 plus 30?", "Hello!"]
 
-  /// A request that runs for long unless it is stopped.
+  /// A request that runs for a long time unless it is stopped.
   static var endless: Request {
     var sampling = SamplingParameters()
     sampling.ignoresEndOfText = true
@@ -24,7 +24,7 @@ enum Shared {
   }
 }
 
-/// Waits up to ten seconds for something that another thread will bring about.
+/// Waits up to ten seconds for a condition that another thread will make true.
 func eventually(_ condition: () -> Bool) async throws -> Bool {
   for _ in 0..<30_000 {
     if condition() { return true }

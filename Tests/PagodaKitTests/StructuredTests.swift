@@ -1,4 +1,4 @@
-// Schemas built and derived, values from JSON that is not whole, and answers and tools as values of a type.
+// Schemas built and derived, values from incomplete JSON, and answers and tools as typed values.
 import Foundation
 import PagodaKit
 import Testing
@@ -80,7 +80,7 @@ import Testing
     partial.push(#"is","popu"#)
     #expect(partial.closed == #"{"name":"Paris"}"#)
     partial.push(#"lation":2"#)
-    #expect(partial.closed == #"{"name":"Paris"}"#)  // half a number is none
+    #expect(partial.closed == #"{"name":"Paris"}"#)  // an incomplete number is dropped
     partial.push("1}")
     #expect(partial.closed == #"{"name":"Paris","population":21}"#)
   }

@@ -49,10 +49,10 @@ import Testing
     #expect(engine.tokenizer?.startTokens == [id] && plain.tokenizer?.startTokens == [])
     let count = try await promptTokens(plain, .text("Hello"))
     #expect(try await promptTokens(engine, .text("Hello")) == count + 1)
-    #expect(try await promptTokens(engine, .text("<|endoftext|>Hello")) == count + 1)  // not twice
+    #expect(try await promptTokens(engine, .text("<|endoftext|>Hello")) == count + 1)  // not added twice
     #expect(try await promptTokens(engine, .tokens([id])) == 1)
     let chat = Request.Prompt.messages([.user("Hello")])
-    #expect(try await promptTokens(engine, chat) == promptTokens(plain, chat))  // the template's own business
+    #expect(try await promptTokens(engine, chat) == promptTokens(plain, chat))  // in chats that is left to the template
     await engine.shutDown()
   }
 

@@ -1,4 +1,4 @@
-// Tools: calls as events, typed arguments, the session's own rounds, and what it remembers of them.
+// Tools: calls as events, typed arguments, the session's own tool rounds, and their place in its history.
 import Foundation
 import PagodaKit
 import Testing

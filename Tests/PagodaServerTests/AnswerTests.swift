@@ -1,4 +1,4 @@
-// Answers over HTTP: what the engine says, whole and streamed, for one client and for many.
+// Answers over HTTP: the engine's output, whole and streamed, for one client and for many.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -21,7 +21,7 @@ import Testing
 
   @Test func a_stream_spells_the_whole_answer() async throws {
     let server = try await Shared.server
-    // A salt for each: other tests ask the same at the same time, and one of the two would find that in the cache.
+    // A separate salt for each: other tests send the same request concurrently, and one would hit the other's cache.
     func ask(_ salt: String, _ more: String = "") throws -> HTTPClient.Response {
       try server.chat(
         Shared.chat(Shared.questions[4], #","logprobs":true,"top_logprobs":2,"cache_salt":"\#(salt)"\#(more)"#))
@@ -33,7 +33,7 @@ import Testing
     #expect(stream.streamedAnswer == whole.answer)
     let finishes = stream.events.compactMap { $0["choices"]?.arrayValue?.first?["finish_reason"]?.stringValue }
     #expect(finishes == ["stop"])
-    // How many drafts were worth while differs from run to run; all else is the same.
+    // The number of profitable drafts differs from run to run; everything else is the same.
     for key in ["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details"] {
       #expect(whole.json["usage"]?[key] != nil && stream.events.last?["usage"]?[key] == whole.json["usage"]?[key])
     }
@@ -111,7 +111,7 @@ import Testing
     #expect(response.status == 200, "\(response.text)")
   }
 
-  /// An engine of its own: in the shared one, other tests' requests come and go.
+  /// A separate engine: in the shared one, other tests' requests come and go.
   @Test(.timeLimit(.minutes(30))) func sixty_four_clients_get_the_answers_of_one() async throws {
     let engine = try await Engine.load(.mini)
     var options = ServerOptions()

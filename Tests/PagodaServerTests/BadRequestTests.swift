@@ -7,7 +7,7 @@ import Testing
 @testable import PagodaServer
 
 @Suite struct BadRequestTests {
-  /// Fields of a chat request that cannot be taken, and which parameter the error names.
+  /// Fields that are invalid in a chat request, and the parameter that the error names.
   private static let chatFields: [(String, String)] = [
     ("max_tokens", "-2"), ("max_tokens", "0"), ("max_tokens", "2147483648"), ("max_tokens", "1.5"),
     ("max_tokens", "\"5\""), ("max_completion_tokens", "0"), ("n", "0"), ("n", "-1"), ("n", "1000000"),
@@ -180,7 +180,7 @@ import Testing
     #expect(back.json["prompt"]?.stringValue == "a\u{0}b")
   }
 
-  /// A pool too small for the model's context shortens the context; it does not make requests wait for ever.
+  /// A pool too small for the model's context shortens the context; it does not make requests wait forever.
   @Test func what_the_pool_can_never_hold_is_the_requests_fault() async throws {
     var options = EngineOptions()
     options.kvBlockCount = 10
@@ -212,7 +212,7 @@ import Testing
     let response = try await Shared.server.chat(Shared.chat("Hello!", ",\"frobnicate\":1,\"user\":\"ann\""))
     #expect(response.status == 200)
     #expect(response.headers["x-pagoda-ignored-fields"] == "frobnicate")
-    let other = try await Shared.server.post(  // its name there is max_output_tokens
+    let other = try await Shared.server.post(  // the parameter is called max_output_tokens there
       "/v1/responses", #"{"input":"Hello!","max_tokens":1,"max_output_tokens":2,"store":false}"#)
     #expect(other.status == 200 && other.headers["x-pagoda-ignored-fields"] == "max_tokens")
   }

@@ -1,4 +1,4 @@
-// Bodies that come compressed, and the headers that every answer has.
+// Compressed request bodies, and the headers of every response.
 import Foundation
 import PagodaKit
 import Testing
@@ -40,7 +40,7 @@ import Testing
     await server.shutDown()
   }
 
-  /// Every block kind: stored, fixed codes, codes of its own; and every way to be cut or changed.
+  /// Every block kind: stored, fixed codes, dynamic codes; and every way to truncate or change them.
   @Test func members_are_checked_to_the_last_bit() throws {
     for (name, text) in Self.members {
       let bytes = Array(try #require(Data(base64Encoded: text)))

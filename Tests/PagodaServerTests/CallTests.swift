@@ -1,4 +1,4 @@
-// Forced and strict calls are valid whatever the model would have preferred to say.
+// Forced and strict calls are valid whatever the model would have preferred to generate.
 import Foundation
 import PagodaKit
 import Testing

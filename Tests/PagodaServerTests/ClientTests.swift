@@ -1,4 +1,4 @@
-// Clients that leave, dawdle or do not read do not affect others; a full or closing server says so.
+// Clients that disconnect, are slow or do not read do not affect others; a full or closing server reports that.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -7,7 +7,7 @@ import Testing
 @testable import PagodaServer
 
 @Suite(.serialized) struct ClientTests {
-  /// An engine and a server of their own, so that nothing else is counted.
+  /// A separate engine and server, so that nothing else is counted.
   private func withServer(
     _ change: (inout ServerOptions) -> Void = { _ in }, _ body: (Server, Engine) async throws -> Void
   ) async throws {
@@ -26,7 +26,7 @@ import Testing
   @Test(arguments: [true, false]) func a_disconnect_frees_the_room(_ stream: Bool) async throws {
     try await withServer { server, engine in
       let (blocks, slots) = (engine.statistics.freeBlocks, engine.statistics.freeStateSlots)
-      // Six requests for four slots: the last two clients leave while they wait.
+      // Six requests for four slots: the last two clients disconnect while they wait.
       var clients = try (0..<6).map { _ in try server.client() }
       for client in clients { try client.request("POST", "/v1/chat/completions", body: Shared.endless(stream: stream)) }
       #expect(try await eventually { engine.statistics.running == 4 && engine.statistics.waiting == 2 })
@@ -57,7 +57,7 @@ import Testing
       $0.pendingEvents = 64
     } _: { server, engine in
       let client = try server.client()
-      // Log probabilities make events large, so that the buffers of the system fill as well.
+      // Log probabilities make events large, so that the system's buffers fill up as well.
       let more = #","stream":true,"ignore_eos":true,"max_tokens":8000,"logprobs":true,"top_logprobs":20"#
       try client.request("POST", "/v1/chat/completions", body: Shared.chat("Hello!", more))
       #expect(try await eventually { engine.statistics.running == 1 })
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// A client that closes its sending side counts as gone, and is told so, in case it still reads.
+  /// A client that closes its sending side counts as disconnected, and gets an error in case it still reads.
   @Test func a_half_closed_client_is_told_why_it_gets_no_answer() async throws {
     try await withServer { server, engine in
       for _ in 0..<2 {
@@ -178,7 +178,7 @@ import Testing
     #expect(try server.post("/v1/chat/completions", Shared.chat("Hello!"), headers: key).status == 200)
     #expect(try server.get("/metrics", headers: key).text.contains("pagoda:http_responses_total{status=\"503\"} 3"))
     await server.shutDown()
-    await (try Server.listen(options: options)).shutDown()  // one that never had an engine
+    await (try Server.listen(options: options)).shutDown()  // a server that never had an engine
   }
 
   @Test func shutting_down_finishes_what_is_under_way() async throws {

@@ -1,4 +1,4 @@
-// ConnectionBench: a connection without a server: bytes go in at the other end of a socket pair, and time is a number.
+// ConnectionBench: a connection without a server: bytes are sent over a socket pair, and time is simulated.
 import Foundation
 import Testing
 
@@ -24,7 +24,7 @@ final class FakeService: HTTPService, @unchecked Sendable {
   func finished(_ exchange: Exchange) { finished.append((exchange.head.path, exchange.status, exchange.isWhole)) }
 }
 
-/// Numbers as lines; the keep-alive and the end have words of their own.
+/// Numbers as lines; the keep-alive and the end are special words.
 struct NumberEncoder: StreamEncoder {
   mutating func opening() -> String { "begin\n" }
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
@@ -122,7 +122,7 @@ final class ConnectionBench {
 
 /// The rest of a request line, and the host.
 let head = "HTTP/1.1\r\nHost: x\r\n"
-/// An answer of text as a client sees it.
+/// A text response as a client sees it.
 func ok(_ body: String, _ more: String = "") -> String {
   "HTTP/1.1 200 OK\n\(more)Content-Type: text/plain\nContent-Length: \(body.utf8.count)\n\n\(body)"
 }

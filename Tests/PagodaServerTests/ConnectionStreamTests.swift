@@ -39,7 +39,7 @@ import Testing
       exchange.abandon()
     }
     exchange.reply(.stream([], body))
-    // The system's buffers take some, then the stream fills up; all of it comes when the client reads.
+    // The system's buffers take some, then the stream fills up; all of it arrives when the client reads.
     for index in 0..<400 {
       body.push(.event(choice: index, .failed(.cancelled(""))))
       bench.settle()

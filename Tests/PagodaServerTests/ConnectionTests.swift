@@ -77,7 +77,7 @@ import Testing
     bench.service.waiting[0].reply(whole("done"))
     bench.settle()
     #expect(bench.received() == ok("done"))
-    bench.send("POST /a \(head)\(asking)abc")  // has not waited
+    bench.send("POST /a \(head)\(asking)abc")  // sends the body without waiting for 100 Continue
     bench.settle()
     #expect(bench.received() == "" && bench.service.waiting.count == 2)
     let other = try ConnectionBench()

@@ -1,4 +1,4 @@
-// Requests that do not come: deadlines, progress, and room for others.
+// Requests that do not arrive: deadlines, progress, and capacity for others.
 import Foundation
 import Testing
 

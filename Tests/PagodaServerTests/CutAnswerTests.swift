@@ -1,4 +1,4 @@
-// Answers that were cut, and answers that were begun: half a call is no call, and what the client wrote is not repeated.
+// Truncated answers, and answers begun by the client: half a call is not a call, and the client's text is not repeated.
 import Foundation
 import PagodaKit
 import Testing
@@ -12,7 +12,7 @@ import Testing
   private static let tools = #"[{"type":"function","function":\#(function)}]"#
   private static let question = "What is the weather in Paris?"
 
-  /// The answer with as many tokens as it takes until its call has begun, but is not whole.
+  /// The answer limited to as many tokens as it takes for its call to begin but not to end.
   private func cut(_ server: Server, _ path: String, _ body: (Int) -> String) throws -> HTTPClient.Response {
     var last: HTTPClient.Response?
     for limit in 8...40 {

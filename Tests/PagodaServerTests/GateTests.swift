@@ -1,4 +1,4 @@
-// Clients that break HTTP: what the server makes of them.
+// Clients that violate HTTP: how the server handles them.
 import Foundation
 import PagodaKit
 import Testing
@@ -79,7 +79,7 @@ import Testing
       try check(dawdler, 408, "request_timeout", "\(part)")
     }
     let silent = try server.client(timeout: 20)
-    #expect(throws: ServerError.self) { try silent.response() }  // hung up on without a word
+    #expect(throws: ServerError.self) { try silent.response() }  // the server closed the connection without a response
     await server.shutDown()
   }
 

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func holders_of_different_keys_share_no_prefix() async throws {
-    let engine = try await Engine.load(.mini)  // of its own: what others do would push out what is looked for
+    let engine = try await Engine.load(.mini)  // a separate one: other tests would evict its prefixes
     var options = ServerOptions()
     options.port = 0
     options.apiKeys = ["first", "second"]
@@ -45,11 +45,11 @@ import Testing
     await engine.shutDown()
   }
 
-  /// Another first key after a restart: its holder finds nothing of the old one's, which finds its own.
+  /// A different first key after a restart: it finds no prefix of the old key, which still finds its own.
   @Test func prefixes_belong_to_the_key_and_not_to_its_place() async throws {
     let folder = NSTemporaryDirectory() + "pagoda-secret-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let engine = try await Engine.load(.mini)  // of its own: what others do would push out what is looked for
+    let engine = try await Engine.load(.mini)  // a separate one: other tests would evict its prefixes
     let body = Shared.chat("What is the capital of France?")
     func cached(_ keys: [String], _ key: String) async throws -> Int64? {
       var options = ServerOptions()

@@ -20,7 +20,7 @@ import Testing
     let long = Shared.chat(String(repeating: "x", count: 20_000))
     let response = try server.chat(long)
     #expect(response.status == 413 && response.error["code"]?.stringValue == "request_too_large")
-    // Without a length known in advance, too.
+    // Also without a length known in advance.
     let client = try server.client()
     try client.send(
       "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

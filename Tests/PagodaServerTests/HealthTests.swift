@@ -1,4 +1,4 @@
-// /health and /metrics tell what does not work, and the log tells when that changes.
+// /health and /metrics report what does not work, and the log reports when that changes.
 import Foundation
 import PagodaKit
 import PagodaMini

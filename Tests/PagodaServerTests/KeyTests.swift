@@ -27,7 +27,7 @@ import Testing
     let limits = KeyLimits([key, APIKey(name: "b", key: "l")], now: 0)
     #expect(limits.begin(0, now: 0) == nil && limits.begin(0, now: 0) == nil)
     #expect(limits.begin(0, now: 0) == 30 && limits.begin(0, now: 15) == 15 && limits.begin(0, now: 30) == nil)
-    limits.use(0, tokens: 1200, now: 60)  // 600 more than there are: 60 s, and what one request needs
+    limits.use(0, tokens: 1200, now: 60)  // 600 more than available: 60 s, plus 0.1 s for one token
     #expect(abs((limits.begin(0, now: 60) ?? 0) - 60.1) < 0.01 && limits.begin(0, now: 121) == nil)
     for _ in 0..<1000 { #expect(limits.begin(1, now: 0) == nil) }
   }
@@ -139,7 +139,7 @@ import Testing
     #expect(pipe(&ends) == 0)
     let log = LogWriter(file: ends[1], maximumBytes: 1000)
     let line = String(repeating: "x", count: 99)
-    for _ in 0..<10_000 { log.write(line) }  // a megabyte: more than a pipe and the buffer take
+    for _ in 0..<10_000 { log.write(line) }  // a megabyte: more than a pipe and the buffer hold
     #expect(log.droppedLines > 100)
     let reader = FileHandle(fileDescriptor: ends[0])
     var text = ""

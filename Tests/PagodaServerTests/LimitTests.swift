@@ -1,4 +1,4 @@
-// Limits: one client, address or key cannot take what the others need, and a full server says so.
+// Limits: one client, address or key cannot take what the others need, and a full server reports that.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -132,11 +132,11 @@ import Testing
     try first.send(half)
     #expect(try await eventually { server.bodyBytes == 8000 })
     let second = try server.client(timeout: 20)
-    try second.send(half)  // the slower one makes room
+    try second.send(half)  // the slower one is disconnected
     let refused = try first.response()
     #expect(refused.status == 429 && refused.error["message"]?.stringValue?.contains("together") == true)
     #expect(try await eventually { server.bodyBytes == 8000 })
-    // A whole request is never refused because of half a one.
+    // A complete request is never refused because of an incomplete one.
     let large = Shared.chat("Hello!", ",\"max_tokens\":1").padding(toLength: 9900, withPad: " ", startingAt: 0)
     #expect(try server.chat(large).status == 200)
     #expect(try second.response().status == 429)

@@ -1,4 +1,4 @@
-// Waiting for sockets: every poller tells the same.
+// Waiting for sockets: every poller reports the same events.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// Shared by the tests of the server: servers on free ports over one embedded model, and short ways to ask them.
+// Shared by the tests of the server: servers on free ports over one embedded model, and helpers that send requests.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -12,7 +12,7 @@ enum Shared {
     get async throws { try await loading.value }
   }
 
-  /// One server for all tests that need no options of their own.
+  /// One server for all tests that need no special options.
   static var server: Server {
     get async throws { try await starting.value }
   }
@@ -35,7 +35,7 @@ enum Shared {
     #"{"messages":[{"role":"user","content":\#(JSONValue.string(question).text)}]\#(more)}"#
   }
 
-  /// A chat that runs for long unless it is stopped.
+  /// A chat that runs for a long time unless it is stopped.
   static func endless(stream: Bool = true) -> String {
     chat("Hello!", #","stream":\#(stream),"ignore_eos":true,"max_tokens":8000"#)
   }
@@ -77,7 +77,7 @@ extension HTTPClient.Response {
   }
 }
 
-/// Runs blocking work on a thread of its own: the threads of tasks are as few as the cores.
+/// Runs blocking work on a separate thread: tasks have only as many threads as there are cores.
 func background<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) -> Task<Value, any Error> {
   Task {
     try await withCheckedThrowingContinuation { continuation in
@@ -86,7 +86,7 @@ func background<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value)
   }
 }
 
-/// Runs blocking work many times at once and gives the results in order.
+/// Runs blocking work many times concurrently and returns the results in order.
 func together<Value: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throws -> Value) async throws -> [Value]
 {
   var results: [Value] = []
@@ -94,8 +94,8 @@ func together<Value: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) t
   return results
 }
 
-/// Waits up to two minutes for something that another thread will bring about: a machine with other work took more than
-/// twenty seconds for 8000 events.
+/// Waits up to two minutes for a condition that another thread will make true: a busy machine took more than twenty
+/// seconds for 8000 events.
 func eventually(_ condition: () -> Bool) async throws -> Bool {
   for _ in 0..<12_000 {
     if condition() { return true }

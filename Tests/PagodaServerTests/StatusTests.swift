@@ -34,7 +34,7 @@ import Testing
 }
 
 @Suite struct StatusTests {
-  /// Reads events until one satisfies the condition, and returns that; nil when the stream ends before.
+  /// Reads events until one satisfies the condition, and returns it; nil if the stream ends first.
   private func firstEvent(
     of server: Server, where isWanted: @escaping @Sendable (JSONValue) -> Bool
   ) throws -> JSONValue? {

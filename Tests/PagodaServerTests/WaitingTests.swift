@@ -1,4 +1,4 @@
-// Which of the waiting clients makes room: idle ones, then the slowest request of the address with most of them.
+// Which waiting client is disconnected first: idle ones, then the slowest request of the address with the most clients.
 import Testing
 
 @testable import PagodaServer
@@ -10,7 +10,7 @@ import Testing
     return clients
   }
 
-  /// All of them, in the order in which they leave.
+  /// All clients, in the order in which they are disconnected.
   private func order(_ clients: WaitingClients, of address: String? = nil) -> [Int32] {
     var (clients, order) = (clients, [Int32]())
     while let socket = clients.firstToLeave(of: address) {

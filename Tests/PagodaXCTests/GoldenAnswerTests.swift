@@ -1,4 +1,4 @@
-// Golden answers: what the embedded model says, greedily, to the letter.
+// Golden answers: the embedded model's exact greedy output.
 import PagodaKit
 import PagodaMini
 import XCTest

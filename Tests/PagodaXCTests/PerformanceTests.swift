@@ -12,7 +12,7 @@ final class PerformanceTests: XCTestCase {
     }
   }
 
-  /// A prompt of about 500 tokens, read anew each time.
+  /// A prompt of about 500 tokens, processed from scratch each time.
   func testFirstToken() throws {
     let engine = try blocking { try await Mini.engine }
     let prompt = String(repeating: "The capital of France is Paris. ", count: 70)

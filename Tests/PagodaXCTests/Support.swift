@@ -7,7 +7,7 @@ import XCTest
 enum Mini {
   private static let loading = Task { try await Engine.load(.mini) }
 
-  /// Loaded once for all cases that need no engine of their own.
+  /// Loaded once for all cases that do not need a separate engine.
   static var engine: Engine {
     get async throws { try await loading.value }
   }
@@ -24,7 +24,7 @@ enum Mini {
 /// The result that `blocking` hands from one thread to the other.
 private final class Box<Value>: @unchecked Sendable { var result: Result<Value, any Error>? }
 
-/// Waits for async work on the calling thread, which a measure block has to.
+/// Waits for async work on the calling thread, as a measure block must.
 func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
   let box = Box<Value>()
   let done = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Va
 
 extension XCTestCase {
   /// Xcode shows clock, CPU and memory with its baselines. Elsewhere the times are printed: XCTest's own measure fails
-  /// there when they differ by more than 10 %, as they do on a machine with other work.
+  /// there when they differ by more than 10 %, as they do on a busy machine.
   func measureWork(_ block: () -> Void) {
     #if canImport(ObjectiveC)
     measure(metrics: [XCTClockMetric(), XCTCPUMetric(), XCTMemoryMetric()], block: block)

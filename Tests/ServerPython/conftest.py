@@ -1,4 +1,4 @@
-"""One `pagoda serve` with the embedded model for all tests, and the official clients of it."""
+"""One `pagoda serve` with the embedded model for all tests, and the official clients for it."""
 
 import anthropic
 import openai

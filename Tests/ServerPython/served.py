@@ -33,7 +33,7 @@ class Server:
 
     @contextlib.contextmanager
     def endless(self, count=1):
-        """Answers that continue, and are read, until the context is left."""
+        """Answers that continue, and are read, until the context manager exits."""
         body = {"messages": user("Hello!"), "stream": True, "ignore_eos": True, "max_tokens": 8000}
         begun, ending = threading.Semaphore(0), threading.Event()
 
@@ -41,7 +41,7 @@ class Server:
             while not ending.is_set():
                 with requests.post(self.url + "/v1/chat/completions", json=body, stream=True) as response:
                     for number, _ in enumerate(response.iter_lines()):
-                        if number == 8:  # the first events are there, with words of the answer
+                        if number == 8:  # the first events have arrived, with words of the answer
                             begun.release()
                         if ending.is_set():
                             break

@@ -14,7 +14,7 @@ from conftest import PROGRAM
 
 
 class Terminal:
-    """Runs `pagoda` with a terminal of so many columns and rows."""
+    """Runs `pagoda` with a terminal of the given columns and rows."""
 
     def __init__(self, *arguments, columns=80, rows=24, **environment):
         controller, device = pty.openpty()
@@ -31,7 +31,7 @@ class Terminal:
         self.output = b""
 
     def read(self, seconds):
-        """Takes what comes within that time; False at the end of the program."""
+        """Reads the output that arrives within that time; False at the end of the program."""
         if not select.select([self.file], [], [], seconds)[0]:
             return True
         try:
@@ -43,7 +43,7 @@ class Terminal:
         return bool(data)
 
     def lines(self):
-        """The whole text, scrolled lines included, without the spaces at the ends of lines."""
+        """The whole text, including scrolled lines, without trailing spaces."""
         old = ["".join(line[x].data for x in range(self.screen.columns)) for line in self.screen.history.top]
         return [line.rstrip() for line in old + list(self.screen.display)]
 

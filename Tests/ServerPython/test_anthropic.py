@@ -1,4 +1,4 @@
-"""The official anthropic client drives /v1/messages: whole, streamed, thinking, counting, errors."""
+"""The official anthropic client drives /v1/messages: whole answers, streams, thinking, counting, errors."""
 import anthropic
 import pytest
 from conftest import MODEL, user

@@ -1,4 +1,4 @@
-"""Libraries and tools that people have, each used as its documentation shows: answers, streams, tools, values of a type."""
+"""Widely used libraries and tools, each used as its documentation shows: answers, streams, tools, typed values."""
 import json
 import os
 import shutil

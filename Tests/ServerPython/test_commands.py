@@ -1,4 +1,4 @@
-"""The commands of docs/server.md as typed, `pagoda bench serve`, and the program's ends."""
+"""The commands of docs/server.md as typed, `pagoda bench serve`, and the program's exit paths."""
 import json
 import os
 import re
@@ -96,7 +96,7 @@ def test_the_key_is_asked_for_and_not_shown():
 def test_a_log_that_is_not_read_does_not_stop_the_server():
     server = Server("--access-log", "-")  # its standard error is a pipe that is not read
     with requests.Session() as session:
-        for _ in range(1500):  # 400 KB of log: six times what a pipe takes
+        for _ in range(1500):  # 400 KB of log: six times what a pipe holds
             assert session.get(server.url + "/v1/models", timeout=20).status_code == 200
     assert server.stop() == 0
 

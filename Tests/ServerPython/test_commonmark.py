@@ -1,4 +1,4 @@
-"""The page's Markdown parser against the examples of CommonMark, which the source package of mistletoe carries."""
+"""The page's Markdown parser against the examples of CommonMark, which the source package of mistletoe contains."""
 import json
 import os
 import subprocess
@@ -13,7 +13,7 @@ PACKAGE = "mistletoe==1.6.0"
 NUM_EXAMPLES = 652
 NUM_RIGHT = 562  # 56 of the others are about raw HTML, which the page shows as text
 
-# The tree of the parser as the HTML that the examples have.
+# Converts the parser's tree to the HTML of the examples.
 TO_HTML = r"""
 async (examples) => {
   const { parse } = await import("/blocks.js");

@@ -1,4 +1,4 @@
-"""The description of the API in the repository: requests made from it get answers that it allows."""
+"""The OpenAPI description in the repository: requests generated from it get answers that it allows."""
 import json
 
 import pytest
@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, Phase, settings
 
 DESCRIPTION = ROOT / "Sources/ServerPage/files/openapi.json"
 schema = schemathesis.openapi.from_path(str(DESCRIPTION))
-schema.config.checks.negative_data_rejection.expected_statuses.append("412")  # of another version: a refusal too
+schema.config.checks.negative_data_rejection.expected_statuses.append("412")  # another version: also a refusal
 ENDLESS = "/status/events"  # a stream that ends with its reader
-ALIKE = ["/rerank", "/ping"]  # other names of routes that are tested
+ALIKE = ["/rerank", "/ping"]  # aliases of routes that are tested
 
 
 @pytest.fixture(scope="module")
 def small():
-    """A server with a context so short that 128 answers without a limit, which a generated request may ask for, are made soon."""
+    """A server with a context so short that 128 answers without a limit, which a generated request may ask for, are done quickly."""
     running = Server("--max-model-len", "128")
     yield running
     assert running.stop() == 0
@@ -33,8 +33,8 @@ def test_answers_follow_the_description(case, small):
     case.call_and_validate(base_url=small.url, timeout=60, excluded_checks=EXCLUDED)
 
 
-# Some requests follow the schema and are refused all the same: ids beyond the vocabulary, a response that is not stored, fields
-# that exclude each other. The reverse, a request against the schema that is taken, is a fault of the description.
+# Some requests follow the schema and are still refused: ids beyond the vocabulary, a response that is not stored, mutually
+# exclusive fields. The reverse, a request that violates the schema but is accepted, is an error in the description.
 EXCLUDED = [schemathesis.checks.positive_data_acceptance] if hasattr(schemathesis.checks, "positive_data_acceptance") else []
 
 

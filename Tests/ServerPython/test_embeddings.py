@@ -1,4 +1,4 @@
-"""Texts as vectors: OpenAI's and Ollama's shapes, vLLM's rerank, pagoda embed; and the numbers of transformers."""
+"""Embeddings: OpenAI's and Ollama's formats, vLLM's rerank, pagoda embed; compared with the numbers of transformers."""
 import base64
 import contextlib
 import json
@@ -28,7 +28,7 @@ def test_openai_s_embeddings(openai_client):
     assert vectors[0] == vectors[2] != vectors[1]
     assert answer.usage.prompt_tokens == answer.usage.total_tokens > 10
     assert openai_client.embeddings.create(model=MODEL, input=TEXTS[1], encoding_format="float").data[0].embedding == vectors[1]
-    packed = openai_client.embeddings.create(model=MODEL, input=TEXTS[1])  # the client asks for base64 by itself
+    packed = openai_client.embeddings.create(model=MODEL, input=TEXTS[1])  # the client requests base64 by default
     assert packed.data[0].embedding == pytest.approx(vectors[1], abs=1e-7)
     short = openai_client.embeddings.create(model=MODEL, input=TEXTS[1], dimensions=8, encoding_format="float").data[0].embedding
     scale = length(vectors[1][:8])
@@ -69,7 +69,7 @@ def test_ollama_s_embed(server):
     answer = client.embed(model=MODEL, input=TEXTS)
     assert len(answer.embeddings) == 3 and answer.embeddings[0] == answer.embeddings[2]
     assert answer.prompt_eval_count > 10
-    single = client.embed(model=MODEL, input="word " * 40000)  # cut by default
+    single = client.embed(model=MODEL, input="word " * 40000)  # truncated by default
     assert math.isclose(length(single.embeddings[0]), 1, rel_tol=1e-5)
     with pytest.raises(ollama.ResponseError):
         client.embed(model=MODEL, input="word " * 40000, truncate=False)
@@ -85,7 +85,7 @@ def test_the_command(server):
 
 
 def bare_decoder(folder):
-    """The fixture as embedding models are stored: without the names around the decoder, and without a head."""
+    """The fixture in the layout of embedding models: without the name prefix of the decoder, and without a head."""
     source = ROOT / "Tests/Fixtures/model/qwen3"
     folder.mkdir()
     shutil.copy(source / "config.json", folder)
@@ -123,7 +123,7 @@ def test_the_numbers_are_those_of_transformers(tmp_path):
 
 def test_a_client_that_leaves_frees_the_engine(server):
     for _ in range(3):
-        with contextlib.suppress(requests.Timeout):  # one that was answered in time is no matter
+        with contextlib.suppress(requests.Timeout):  # it does not matter if one was answered in time
             requests.post(server.url + "/v1/embeddings", json={"input": ["word " * 300] * 64}, timeout=0.05)
     server.wait_until_idle()
     assert openai.OpenAI(base_url=server.url + "/v1", api_key="x").embeddings.create(model=MODEL, input="a").data

@@ -78,7 +78,7 @@ CASES = {
 
 
 class Raw:
-    """A connection that sends bytes as they are and reads answers."""
+    """A connection that sends raw bytes and reads answers."""
 
     def __init__(self, server, timeout=30):
         parts = urlsplit(server.url)
@@ -121,7 +121,7 @@ def test_broken_requests_are_refused(server, name):
     raw = Raw(server)
     raw.send(data)
     headers = check_refusal(raw, status, code)
-    if code not in ("length_required", "bad_host"):  # what is not about framing leaves the connection usable
+    if code not in ("length_required", "bad_host"):  # errors other than framing leave the connection usable
         assert headers["connection"].lower() == "close" and raw.has_ended()
     raw.close()
     assert requests.get(server.url + "/health").status_code == 200
@@ -157,7 +157,7 @@ def test_chunks_without_an_end_time_out(server):
 
 
 def test_a_body_without_an_end_is_cut(server):
-    """Chunks of 64 KiB for ever: refused at four times the limit of 16 MiB, without reading on."""
+    """Endless chunks of 64 KiB: refused at four times the limit of 16 MiB, without reading further."""
     raw = Raw(server)
     raw.send(CHUNKED)
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
@@ -176,7 +176,7 @@ def test_a_body_without_an_end_is_cut(server):
 def test_who_sends_on_can_still_read_the_answer(server):
     raw = Raw(server)
     raw.send(CASES["a huge length"][0])
-    raw.socket.recv(1, socket.MSG_PEEK)  # the answer is here
+    raw.socket.recv(1, socket.MSG_PEEK)  # the response has arrived
     for _ in range(64):
         raw.send(b"x" * 0x10000)
     check_refusal(raw, 413, "request_too_large")
@@ -237,7 +237,7 @@ def test_no_descriptor_is_left_behind():
                 raw.answer()
             raw.close()
 
-    break_off(20)  # what is made once
+    break_off(20)  # triggers one-time allocations
     for _ in range(100):
         if requests.get(server.url + "/metrics").status_code == 200 and descriptors() < 40:
             break

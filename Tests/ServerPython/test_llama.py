@@ -1,4 +1,4 @@
-"""llama.cpp's routes and LM Studio's list, in their shapes."""
+"""llama.cpp's routes and LM Studio's model list, in their formats."""
 import json
 
 import requests

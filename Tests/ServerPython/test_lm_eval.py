@@ -1,4 +1,4 @@
-"""lm-eval itself, over HTTP: a multiple choice and a perplexity on small tasks of our own."""
+"""lm-eval itself, over HTTP: multiple choice and perplexity on small custom tasks."""
 import json
 import math
 
@@ -53,7 +53,7 @@ metric_list: [{{metric: word_perplexity, aggregation: weighted_perplexity, highe
     perplexity = results["pagoda_text"]["word_perplexity,none"]
     assert 1 < perplexity < 1e6
 
-    # The same from one request of ours.
+    # The same from a request of our own.
     total = words = 0
     start = requests.get(server.url + "/tokenizer_info").json()["eos_token"]
     for page in TEXTS:

@@ -1,4 +1,4 @@
-"""Log probabilities of prompts: echo, prompt_logprobs, and the requests that lm-eval makes for multiple choice and perplexity."""
+"""Log probabilities of prompts: echo, prompt_logprobs, and lm-eval's requests for multiple choice and perplexity."""
 import json
 import math
 
@@ -16,7 +16,7 @@ def ids_of(server, text):
 
 
 def score(client, prompts, **options):
-    """A request of lm-eval's local-completions: token ids, echoed with their log probabilities, and one token more."""
+    """A request of lm-eval's local-completions: token ids, echoed with their log probabilities, and one more token."""
     answer = client.completions.create(
         model=MODEL, prompt=prompts, temperature=0, max_tokens=1, logprobs=1, echo=True, seed=1, **options)
     return sorted(answer.choices, key=lambda choice: choice.index)

@@ -1,4 +1,4 @@
-"""The official ollama client drives Ollama's API: chat, generate, tools, thinking, formats, options, what apps ask first."""
+"""The official ollama client drives Ollama's API: chat, generate, tools, thinking, formats, options, and apps' first requests."""
 import json
 
 import ollama

@@ -1,4 +1,4 @@
-"""The official openai client drives every OpenAI-shaped endpoint: whole, streamed, log probabilities, errors."""
+"""The official openai client drives every OpenAI-compatible endpoint: whole answers, streams, log probabilities, errors."""
 import concurrent.futures
 
 import openai

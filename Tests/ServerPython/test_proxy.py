@@ -16,7 +16,7 @@ PROXIES = {name: shutil.which(name, path=PLACES) for name in ("nginx", "caddy")}
 
 
 def documented(language, changes):
-    """The block of the page, with the paths and the port of this test."""
+    """The configuration from the page, with the paths and the port of this test."""
     block = re.search(rf"```{language}\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL).group(1)
     for old, new in changes.items():
         assert old in block
@@ -29,7 +29,7 @@ def nginx(folder, port):
         "/run/pagoda/pagoda.sock": f"{folder}/pagoda.sock", "443 ssl": f"127.0.0.1:{port} ssl",
         "/etc/ssl/llm.pem": f"{folder}/llm.pem", "/etc/ssl/llm.key": f"{folder}/llm.key", "llm.example.org": "localhost"})
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    user = "user root;" if os.geteuid() == 0 else ""  # otherwise its workers would be another user
+    user = "user root;" if os.geteuid() == 0 else ""  # otherwise its workers would run as another user
     (folder / "nginx.conf").write_text(
         f"{user} daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {temporary} {block} }}")
     return [PROXIES["nginx"], "-e", "stderr", "-p", folder, "-c", folder / "nginx.conf"]
@@ -92,7 +92,7 @@ def test_streams_are_not_collected_by_the_proxy(proxy):
         lines = (line for line in answer.iter_lines() if line.startswith(b"data: {"))
         first = json.loads(next(lines)[6:])
         assert first["choices"][0]["delta"] is not None
-        assert json.loads(next(lines)[6:])["choices"][0]["delta"]["content"]  # so the engine has begun
+        assert json.loads(next(lines)[6:])["choices"][0]["delta"]["content"]  # so the engine has started
         running = proxy.get(proxy.url + "/health").json()["running"]
         assert running == 1, "the stream's first events are here while the answer is being made"
 

@@ -1,4 +1,4 @@
-"""Stored responses: continued, read, deleted and cancelled; the items of Codex and Anthropic's blocks; one key sees nothing of another's."""
+"""Stored responses: continued, read, deleted and cancelled; Codex's items and Anthropic's blocks; keys are isolated from each other."""
 import json
 
 import openai
@@ -10,7 +10,7 @@ PARIS = "What is the capital of France?"
 
 
 def shown(server, **body):
-    """The prompt that a request becomes, as text: the tokens' number tells what reached the template."""
+    """The prompt that a request is rendered to, as text: the number of tokens shows what reached the template."""
     return requests.post(server.url + "/v1/responses/input_tokens", json=body).json()["input_tokens"]
 
 
@@ -150,7 +150,7 @@ def test_keys_see_their_own_and_the_file_keeps_them(tmp_path):
     finally:
         running.stop()
     assert kept.stat().st_mode & 0o077 == 0
-    kept.write_text(kept.read_text() + '{"owner": "key-1", "resp')  # as a server that was killed leaves it
+    kept.write_text(kept.read_text() + '{"owner": "key-1", "resp')  # as left by a killed server
     running = Server(*options)
     try:
         assert ask(running, "sk-a", "GET", f"/v1/responses/{first}").json()["id"] == first

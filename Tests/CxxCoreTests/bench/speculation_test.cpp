@@ -1,4 +1,4 @@
-// The measurement of speculation: rows per kind of text, an oracle that holds as often as asked, and no differing bits.
+// The measurement of speculation: rows per kind of text, an oracle with a given acceptance rate, and no differing bits.
 #include <vector>
 
 #include "pagoda/speculation_bench.h"

@@ -1,4 +1,4 @@
-// cache: blocks and slots are counted exactly, never handed out twice, and come back when their last holder goes.
+// cache: blocks and slots are counted exactly, never allocated twice, and freed when their last holder releases them.
 #include <set>
 #include <vector>
 
@@ -84,7 +84,7 @@ PAGODA_TEST(cache_bytes_of_the_published_shapes_are_exact) {
   layout.kv_dtype = DType::f32;
   CHECK_EQ(layout.kv_block_bytes() / 16, 24 * 1024);
   layout.kv_dtype = DType::i8;
-  CHECK_EQ(layout.kv_block_bytes() / 16, 6 * 2 * 2 * (256 + 16));  // a scale, and room to start rows at 16 bytes
+  CHECK_EQ(layout.kv_block_bytes() / 16, 6 * 2 * 2 * (256 + 16));  // a scale, and padding to align rows to 16 bytes
 }
 
 }  // namespace pagoda::cache

@@ -1,4 +1,4 @@
-// `--device auto`: a GPU is taken when it agrees with the CPU, and never waited for without end.
+// `--device auto`: a GPU is selected if it agrees with the CPU, and the wait for it is bounded.
 #include "device/auto_device.h"
 
 #include <atomic>
@@ -48,7 +48,7 @@ PAGODA_TEST(auto_device_takes_the_first_that_passes_and_remembers_it) {
   }
   const std::vector<AutoCandidate> newer = {{"software", make_software, "2"}};
   CHECK(device::choose_device(newer, trusted, {.verdict_folder = folder}).device != nullptr);
-  CHECK_EQ(num_trusted.load(), 2);  // of other kernels nothing is known
+  CHECK_EQ(num_trusted.load(), 2);  // there is no verdict for other kernels
 }
 
 PAGODA_TEST(auto_device_says_why_a_gpu_was_not_taken) {

@@ -35,7 +35,7 @@ inline constexpr Tolerance kAttention{5e-6, 1e-5};    // averages of values near
 inline constexpr Tolerance kAttentionBf16{1e-2, 2e-3};
 inline constexpr Tolerance kRecurrent{5e-6, 2e-5};  // up to 57 steps of a contracting recurrence
 // The error grows as sqrt(k) for random signs. Packed formats round activations too: to bf16, or to int8 with the
-// largest of 128 as 127. GPU kernels round them to bf16 for bf16 weights and to half for all others but f32.
+// largest of 128 as 127. GPU kernels round them to half for f16 weights and to bf16 for all others but f32.
 Tolerances sum_of_products(int64_t k, WeightFormat format, double factor = 1);
 // Kernels round queries and softmax weights to the cache's type: 11 or 8 bits. AMX tiles need a multiple of 32 dims.
 Tolerances attention_over(DType type, int64_t dim);

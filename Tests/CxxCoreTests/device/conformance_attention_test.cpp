@@ -32,7 +32,7 @@ PAGODA_TEST(conformance_qk_norm_rope) {
     });
 }
 
-// As a layer does it: queries and keys in place, then the cache. GPUs do all three in one launch.
+// As in a layer: queries and keys in place, then the cache. GPUs do all three in one launch.
 PAGODA_TEST(conformance_rope_and_cache) {
   constexpr int64_t kTokens = 3, kHeads = 4, kKvHeads = 2;
   for (DType type : {DType::f32, DType::f16, DType::bf16})

@@ -32,7 +32,7 @@ PAGODA_TEST(conformance_matmul_with_silu_mul) {
   const struct {
     int64_t m, f, k;
   } shapes[] = {{1, 1, 8},   {1, 64, 130}, {2, 65, 16},   {7, 24, 33},
-                {3, 8, 512}, {2, 8, 4608}, {40, 200, 130}};  // 512: loaded by fours; 4608: more than a tile has
+                {3, 8, 512}, {2, 8, 4608}, {40, 200, 130}};  // 512: loaded four at a time; 4608: larger than a tile
   for (WeightFormat type : kFormats)
     for (const auto& s : shapes) {
       const double other = 40 + 5 * std::sqrt(static_cast<double>(s.k));  // magnitude of the other factor

@@ -45,7 +45,7 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
   __builtin_cpu_init();
   expected = __builtin_cpu_supports("avx512vl") ? "avx512" : (__builtin_cpu_supports("avx2") ? "avx2" : "portable");
   if (__builtin_cpu_supports("avx512vnni")) expected = "avx512vnni";
-  if (has("cpu:amx")) expected = "amx";  // the kernel may refuse it
+  if (has("cpu:amx")) expected = "amx";  // the OS kernel may refuse it
 #elif defined(__aarch64__)
   expected = "neon";
 #if defined(__linux__)
@@ -99,7 +99,7 @@ PAGODA_TEST(conformance_gates) {
     });
 }
 
-// Into another tensor and into the half that it reads.
+// Writes to another tensor and to the half that it reads.
 PAGODA_TEST(conformance_gelu_mul) {
   for (int64_t width : {3, 128, 300})
     for (bool is_in_place : {false, true})
@@ -112,7 +112,7 @@ PAGODA_TEST(conformance_gelu_mul) {
       });
 }
 
-// exp(-x) of the first is an infinity in float, and its product with 0 would be none.
+// exp(-x) of the first number overflows to infinity in float, and its product with 0 would be NaN.
 PAGODA_TEST(conformance_gelu_mul_of_large_numbers) {
   compare("gelu_mul", kElementwise, [&](Rig& rig, Random&) -> Outputs {
     const Tensor both = rig.floats({-90, 90, -20, 20, 0, 1, 1, 1, 1, 3}, {1, 10});

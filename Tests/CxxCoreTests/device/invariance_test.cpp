@@ -33,7 +33,7 @@ PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
         row.type != DType::i8);
 }
 
-// A draft that was wrong is a row that nothing reads.
+// The row of a rejected draft is never read.
 PAGODA_TEST(invariance_rows_can_be_taken_back) {
   check_taking_back("causal_conv1d",
                     [](const std::string& name, int threads) { return std::make_unique<ConvStream>(name, threads); });

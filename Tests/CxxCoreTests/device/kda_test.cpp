@@ -24,7 +24,7 @@ struct KdaPools {
   std::array<Tensor, 4> all() const { return {state, k_rows, u_rows, g_rows}; }
 };
 
-// `qkva` is [T, q | k | v | a], as a layer has them.
+// `qkva` is [T, q | k | v | a], as in a layer.
 device::KdaArgs args_of(const Tensor& qkva, const Tensor& b, const Tensor& a_log, const Tensor& dt_bias,
                         const device::SequenceArgs& sequences, const KdaPools& pools, const Tensor& out) {
   const int64_t heads = dt_bias.shape[0], dk = dt_bias.shape[1], dv = out.shape[2], keys = heads * dk;
@@ -85,7 +85,7 @@ class KdaStream final : public Stream {
   Tensor a_log_, dt_bias_;
 };
 
-// Biases from slow decays, under which old rows matter, to one that leaves nothing of a state.
+// Biases from slow decays, where old rows matter, to one that erases the state.
 std::vector<float> biases(int64_t count) {
   std::vector<float> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = i % 7 == 6 ? 40.0f : -6.0f + static_cast<float>(i % 5);

@@ -106,14 +106,14 @@ class LongLatents {
 
 }  // namespace
 
-// Rows and values of whole vectors and not, of AMX tiles and not.
+// Rows and values that are and are not multiples of vectors and of AMX tiles.
 PAGODA_TEST(conformance_latent_attention) {
   const LatentShape shapes[] = {{4, 40, 32, 16}, {3, 24, 16, 8}, {16, 96, 64, 32}, {5, 64, 64, 16}};
   for (DType type : kKvTypes)
     for (const LatentShape& shape : shapes) compare_latents(type, shape, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
 }
 
-// Sizes of real models, more heads than a task's queries, and rows that kernels do not have.
+// Sizes of real models, more heads than a task's queries, and row sizes without a specialised kernel.
 PAGODA_TEST(conformance_latents_of_real_and_odd_sizes) {
   for (DType type : kKvTypes) {
     compare_latents(type, {16, 576, 512, 16}, {{0, 33}, {5, 1}}, 48);
@@ -148,7 +148,7 @@ PAGODA_TEST(invariance_latent_attention_bits_do_not_depend_on_how_positions_are_
   }
 }
 
-// The row as it lies in the cache, with the scale of an int8 row.
+// The row as stored in the cache, with the scale of an int8 row.
 PAGODA_TEST(conformance_cache_latents) {
   for (DType type : kKvTypes)
     for (int64_t dim : {8, 21, 288, 576})

@@ -56,7 +56,7 @@ PAGODA_TEST(device_cost_of_gdn_is_of_the_sequences_and_not_of_the_slots) {
     CHECK_EQ(profiled_bytes(few), device::op_cost(few).bytes);
     const double state = 4.0 * 2 * kHeads * kDim * kDim, block = 4.0 * 2 * 2 * kHeads * device::kGdnBlock * kDim;
     const double tokens = 4.0 * 4 * static_cast<double>(batch.num_rows() * kHeads * kDim);
-    // A state is read once, and written once in 16 tokens.
+    // A state is read once, and written once every 16 tokens.
     CHECK_EQ(device::op_cost(few).bytes, tokens + block + state * (1 + (batch.rows[0] == 16 ? 1 : 1.0 / 16)));
   }
 }

@@ -1,4 +1,4 @@
-// Devices that a program has because a file that adds them is linked, as in these tests.
+// Devices that are available because a file that registers them is linked, as in these tests.
 #include "device/optional_devices.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ extern "C" void pagoda_add_software_device() noexcept;
 namespace pagoda::test {
 
 PAGODA_TEST(device_optional_ones_are_linked_into_the_tests_once) {
-  pagoda_add_software_device();  // as if two products had brought it
+  pagoda_add_software_device();  // as if two products had added it
   std::string names;
   for (const device::OptionalDevice* device : device::optional_devices()) names += std::string(device->name) + " ";
   CHECK_EQ(names, "cuda dry dry:overlap software ");

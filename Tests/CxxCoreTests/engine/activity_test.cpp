@@ -1,4 +1,4 @@
-// activity: a watch sees each request wait, read, answer and give way; without a watch nothing is kept.
+// activity: a watch sees each request wait, read, answer and be preempted; without a watch nothing is recorded.
 #include <memory>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// An allocation that fails, whichever it is, costs at most the request it was for: every submission gets its finished
-// event, no block and no slot is lost, and the engine answers as before.
+// Any failing allocation costs at most the request it was for: every submission gets its finished
+// event, no block or slot is lost, and the engine answers as before.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -38,7 +38,7 @@ struct Watcher {
   }
 };
 
-// A model whose own allocations are counted, or none of the engine's.
+// A model whose own allocations are counted too, or only the engine's.
 class CountedModel final : public FakeModel {
  public:
   CountedModel(const CoreConfig& config, bool is_counted)
@@ -83,8 +83,8 @@ CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenize
   return config;
 }
 
-// Prompts with a common beginning, one with a schema, one with stop strings, one long enough for others to be
-// preempted; the salts are longer than what a string holds in itself.
+// Prompts with a common prefix, one with a schema, one with stop strings, one long enough for others to be
+// preempted; the salts are too long for the small-string optimisation.
 std::vector<Request> make_requests() {
   std::vector<Request> requests;
   for (int i = 0; i < 5; ++i) {
@@ -110,7 +110,7 @@ struct Outcome {
   std::vector<bool> is_submitted;
 };
 
-// Submits all, cancels one on the way, and steps to the end.
+// Submits all, cancels one midway, and steps to the end.
 void play(EngineCore& core, const std::vector<Request>& requests, Outcome& outcome) {
   for (size_t i = 0; i < requests.size(); ++i) {
     outcome.is_submitted[i] = false;
@@ -142,9 +142,9 @@ void check_nothing_lost(const EngineCore& core) {
   CHECK_EQ(stats.num_running + stats.num_waiting, 0);
 }
 
-// One engine each time, the allocation after the last one failing. Then the same engine answers once more, without
-// faults, and must answer as one that never had any.
-// Where the model's own allocations may fail too, a step may end for all of its rows.
+// A new engine each time, with the next allocation failing. Then the same engine answers again, without
+// faults, and must answer like one that never had any.
+// If the model's own allocations may fail too, a step may end for all of its rows.
 int64_t try_every_allocation(const std::string& folder, bool model_may_fail, int64_t stride) {
   const auto tokenizer = test::make_awkward_tokenizer();
   const std::vector<Request> requests = make_requests();
@@ -209,7 +209,7 @@ PAGODA_TEST(allocation_failure_beside_prefixes_on_disk_loses_nothing) {
   CHECK(try_every_allocation(test::temporary_dir(), /*model_may_fail=*/false, /*stride=*/29) > 300);
 }
 
-// The thread takes four submissions at once; the failure is somewhere while it takes them or in the step after.
+// The thread takes four submissions together; the failure occurs while it takes them or in the following step.
 PAGODA_TEST(allocation_failure_in_the_mailbox_leaves_the_other_submissions) {
   if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
   struct Gate {  // a request whose events hold the thread until the others are submitted, and then let one allocation

@@ -1,4 +1,4 @@
-// engine core: a request's tokens do not depend on its neighbours; failures stay with those they belong to.
+// engine core: a request's tokens do not depend on its neighbours; a failure affects only the requests it belongs to.
 #include <map>
 #include <memory>
 #include <random>
@@ -102,7 +102,7 @@ PAGODA_TEST(engine_core_tokens_do_not_depend_on_the_schedule) {
   }
 }
 
-// A device whose steps may take no time at all: prompts go in small chunks, and the tokens do not change.
+// A device whose steps may take no time at all: prompts are split into small chunks, and the tokens do not change.
 PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
   std::mt19937_64 rng(test::seed(29));
   Shape shape{.num_blocks = 256, .max_num_tokens = 512};
@@ -122,8 +122,8 @@ PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
   CHECK(tokens[0] == tokens[1]);
 }
 
-// Tables of long sequences are not written anew in each step, nor all of them when a sequence comes or goes: each block
-// id once, and once more the row that fills the hole of one that ends.
+// Block tables of long sequences are not rewritten in each step, nor all of them when a sequence starts or ends: each
+// block id is written once, and once more if its row fills the gap of a sequence that ended.
 PAGODA_TEST(engine_core_writes_a_block_table_once) {
   test::FakeHarness harness({.num_blocks = 512, .max_num_seqs = 5, .max_num_tokens = 512});
   Recorder recorders[5];
@@ -175,7 +175,7 @@ PAGODA_TEST(engine_core_a_device_that_fails_step_after_step_is_a_fault_until_it_
 
 namespace {
 
-// A device that is asked for nothing but its health.
+// A device that is only queried for its health.
 class DeadDevice final : public device::Device, public device::DeviceHealth {
  public:
   const device::DeviceInfo& info() const noexcept override { return info_; }
@@ -242,7 +242,7 @@ PAGODA_TEST(engine_core_cancel_frees_at_once_in_every_state) {
   for (int i = 0; i < 3; ++i) harness.core->step();
   harness.core->cancel(1);
   CHECK(decoding.reason == FinishReason::cancelled && decoding.tokens.size() == 3);
-  harness.core->step();  // the first chunk of the second
+  harness.core->step();  // the first chunk of the second request
   harness.core->cancel(3);
   CHECK(waiting.reason == FinishReason::cancelled && waiting.tokens.empty());
   harness.core->cancel(2);

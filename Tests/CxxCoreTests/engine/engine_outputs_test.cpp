@@ -1,4 +1,4 @@
-// engine core: grammars and thinking budgets limit the tokens of their own request, whatever the schedule.
+// engine core: grammars and thinking budgets limit the tokens of their own request, regardless of the schedule.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -194,7 +194,7 @@ PAGODA_TEST(engine_outputs_the_grammar_begins_after_the_thinking) {
     request.prompt_ids.push_back(open);
     request.grammar = {"json_schema", kPoint};
     request.sampling.thinking_budget = 10;
-    request.sampling.logit_bias = {{test::end_id(*harness.tokenizer), 100}};  // would end the thinking at once
+    request.sampling.logit_bias = {{test::end_id(*harness.tokenizer), 100}};  // would end the thinking immediately
     if (seed % 2) request.sampling.logit_bias.push_back({close, seed % 4 == 1 ? 20.0f : -100.0f});
     Recorder recorder;
     harness.run_alone(request, recorder);

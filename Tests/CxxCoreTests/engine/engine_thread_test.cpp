@@ -18,7 +18,7 @@ using test::FakeModel;
 using test::kFakeVocab;
 using test::Recorder;
 
-// A device that only keeps a profile: one call per take while profiling is on.
+// A device that only keeps a profile: each profile taken while profiling is on has one call.
 class ProfiledDevice final : public device::Device {
  public:
   const device::DeviceInfo& info() const noexcept override { return info_; }

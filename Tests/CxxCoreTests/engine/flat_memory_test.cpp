@@ -1,5 +1,5 @@
-// The heap of an engine over many random requests: tenants, clients and schemas that come and go, aborts, stop strings,
-// drafts from past answers. What it keeps is bounded, so after the first rounds nothing is added.
+// The heap of an engine over many random requests: changing tenants, clients and schemas, aborts, stop strings,
+// drafts from past answers. Its caches are bounded, so after the first rounds the heap does not grow.
 #include <memory>
 #include <random>
 #include <string>
@@ -89,7 +89,7 @@ class Crowd {
 
 }  // namespace
 
-// Two streams of requests in turn: what one leaves behind is what it left the time before, to a thousandth.
+// Two interleaved streams of requests: after each, the heap is as large as the last time, to within a thousandth.
 PAGODA_TEST(flat_memory_over_random_requests) {
   if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
   constexpr size_t kWarmUp = 4, kRounds = 10;

@@ -1,4 +1,4 @@
-// engine core: a mask that is late holds up its own request and no other, and changes no answer.
+// engine core: a late mask delays its own request and no other, and changes no answer.
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -72,7 +72,7 @@ struct Harness {
     model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);
     core = std::make_unique<EngineCore>(*model, config);
   }
-  ~Harness() { gate->set_open(true); }  // the thread is waited for
+  ~Harness() { gate->set_open(true); }  // the destructor waits for the thread
 
   Request request(uint64_t seed, int32_t max_tokens, bool has_schema) const {
     Request request;
@@ -132,7 +132,7 @@ PAGODA_TEST(late_masks_hold_up_no_other_request) {
   CHECK_EQ(harness.core->stats().num_late_masks, 1);
   const int num_steps = harness.model->num_steps;
   for (int i = 0; i < 3; ++i) harness.core->step();
-  CHECK_EQ(harness.model->num_steps, num_steps);  // none is made for a row that waits
+  CHECK_EQ(harness.model->num_steps, num_steps);  // no step runs for a row that waits
   harness.gate->set_open(true);
   harness.run();
   check_same(guided_late, guided_alone);
@@ -149,7 +149,7 @@ PAGODA_TEST(late_masks_change_no_answer_with_drafts_and_preemptions) {
       requests.push_back(harness.request(first + 8 * round + i, static_cast<int32_t>(10 + 15 * i), i % 4 != 3));
     std::vector<Recorder> together(requests.size());
     for (size_t i = 0; i < requests.size(); ++i) harness.add(requests[i], i + 1, together[i]);
-    // One mask now and then, so that most rows are late.
+    // Occasionally one mask, so that most rows are late.
     harness.gate->set_open(false);
     for (int i = 0; harness.core->has_work(); ++i) {
       if (i % 2 == 0) harness.gate->let_one_pass();
@@ -179,7 +179,7 @@ PAGODA_TEST(late_masks_leave_nothing_of_a_cancelled_request) {
   CHECK(recorders[0].reason == FinishReason::stop && recorders[2].reason == FinishReason::stop);
 }
 
-// Whether the last token that a request may have ends its document decides the reason, however late that is known.
+// Whether the last token of a request ends its document determines the finish reason, however late that is known.
 PAGODA_TEST(late_masks_tell_an_end_from_a_limit) {
   Harness probe(/*has_thread=*/false);
   Recorder whole;

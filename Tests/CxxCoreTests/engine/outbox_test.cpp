@@ -1,5 +1,5 @@
-// engine: where the device works beside the host, the events of a step are sent while the next one runs; none is late
-// when no step follows, and the answers are those of an engine that sends them at once.
+// engine: if the device works in parallel with the host, the events of a step are sent while the next one runs; none is
+// late if no step follows, and the answers equal those of an engine that sends them immediately.
 #include <vector>
 
 #include "engine/fake_harness.h"
@@ -19,7 +19,7 @@ Request make_request(int32_t first, int32_t num_tokens) {
   return request;
 }
 
-// A recorder that knows whether a step was running when each event came.
+// A recorder that knows whether a step was running when each event arrived.
 struct Watcher {
   Recorder recorder;
   const test::FakeModel* model = nullptr;
@@ -49,7 +49,7 @@ PAGODA_TEST(engine_sends_the_events_of_a_step_beside_the_next) {
   CHECK_EQ(watcher.ran_beside.size(), 1u);
   CHECK_EQ(harness.core->stats().num_generated_tokens, 2);
   harness.run();
-  // Three tokens beside a later step; the last and the end after the last step.
+  // Three tokens during a later step; the last one and the end after the last step.
   CHECK((watcher.ran_beside == std::vector<bool>{true, true, true, false, false}));
   CHECK(watcher.recorder.reason == FinishReason::length);
 }

@@ -1,5 +1,5 @@
-// engine: requests that take the highest token or draw among the most likely fetch no logits from a device that does
-// that; all others fetch their own row, and no answer changes.
+// engine: greedy requests and those that sample among the most likely tokens fetch no logits from a device that
+// samples; all others fetch their own row, and no answer changes.
 #include "device/gpu/far_backend.h"
 #include "device/gpu/gpu_device.h"
 #include "engine/fake_harness.h"
@@ -84,7 +84,7 @@ PAGODA_TEST(engine_highest_tokens_come_without_logits) {
   CHECK(far.run(greedy) == cpu.run(greedy));
   CHECK_EQ(counts.downloaded_bytes, int64_t{3} * kOutput * 4);  // ids
 
-  // The middle one needs its logits: they come, and no others.
+  // The middle one needs its logits: only those are fetched.
   std::vector<Request> mixed = greedy;
   mixed[1] = make_request(2, [](SamplingParams& p) { p.logit_bias = {{5, 100.0f}}; });
   counts = {};
@@ -106,7 +106,7 @@ PAGODA_TEST(engine_drawn_tokens_come_without_logits) {
       make_request(1, draw), make_request(2, [](SamplingParams&) {}), make_request(3, [](SamplingParams& p) {
         p.temperature = 1.5f, p.top_k = 64, p.top_p = 0.9f, p.min_p = 0.01f, p.has_seed = true, p.seed = 8;
       })};
-  // The same rows from the sampler, which is asked for log probabilities too and has to see the logits.
+  // The same rows from the sampler, which also has to compute log probabilities and needs the logits.
   std::vector<Request> seen = drawn;
   for (Request& request : seen) request.sampling.num_top_logprobs = 0;
   counts = {};
@@ -120,7 +120,7 @@ PAGODA_TEST(engine_tokens_are_asked_for_where_nothing_else_counts) {
   const struct {
     const char* what;
     int rows_read;  // of kOutput
-    int draws;      // that the model is asked for
+    int draws;      // requested from the model
     void (*change)(SamplingParams&);
   } cases[] = {
       {"greedy", 0, 0, [](SamplingParams&) {}},

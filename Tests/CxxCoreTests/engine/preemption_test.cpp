@@ -1,4 +1,4 @@
-// The cost of preemptions when the pool holds a fifth of what a load could fill: tokens computed again, and steps.
+// The cost of preemptions if the pool has a fifth of the blocks that a load could fill: recomputed tokens, and steps.
 #include <memory>
 #include <random>
 #include <string>
@@ -21,11 +21,11 @@ constexpr int64_t kFifth = kRows * kMaxLength / kBlockSize / 5;  // blocks
 struct Load {
   const char* name;
   bool has_state, use_cache;
-  bool ends_early = false;  // all answers might have 600 tokens, and their lengths are not known before
+  bool ends_early = false;  // all answers might have 600 tokens, and their lengths are unknown
 };
 
 struct Outcome {
-  int64_t num_must = 0;        // tokens that must be computed
+  int64_t num_must = 0;        // minimum number of tokens to compute
   double num_block_steps = 0;  // blocks held, summed over the steps of an answer
   std::vector<Tokens> answers;
   EngineStats stats;
@@ -80,7 +80,7 @@ Outcome run(const Load& load, int64_t num_blocks, int num_requests, std::shared_
 
 }  // namespace
 
-// Running sequences one by one would compute nothing again: so the steps are bounded too, by those of a pool that is
+// Running sequences one by one would recompute nothing: so the steps are bounded too, by those of a pool that is
 // always full.
 PAGODA_TEST(preemption_computes_less_than_a_tenth_again_in_a_fifth_of_the_pool) {
   for (const Load& load :
@@ -119,8 +119,8 @@ PAGODA_TEST(preemption_with_a_prefix_folder_computes_little_again) {
   }
 }
 
-// The same in the host's memory: within a limit that holds what was preempted, nothing is computed again but the last
-// tokens.
+// The same in host memory: if the limit suffices for the preempted sequences, only the last tokens are computed
+// again.
 PAGODA_TEST(preemption_with_a_host_cache_computes_little_again) {
   for (const Load& load : {Load{"attention", false, true, true}, Load{"hybrid", true, true, true}}) {
     const auto host = std::make_shared<HostStore>(layout_for(load), 1 << 20);

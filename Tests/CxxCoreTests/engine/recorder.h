@@ -16,7 +16,7 @@ struct Recorder {
   std::vector<int32_t> tokens;
   std::vector<int32_t> prompt_tokens, prompt_ranks;  // of events of kind prompt_token
   std::vector<uint32_t> prompt_bits;
-  std::vector<uint32_t> logprob_bits;  // compared as bits: equal means equal
+  std::vector<uint32_t> logprob_bits;  // compared bit for bit
   std::string text;
   FinishReason reason = FinishReason::none;
   Status status;

@@ -41,7 +41,7 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_decays_by_channel) {
   check_schedules(fixture("kimi_linear"), 8, 140, 58);
   check_schedules(fixture("kimi_linear_real_heads"), 6, 140, 58, {.kv_dtype = "int8", .drafts = true});
 }
-// Families and options that have no test of their own above, in turn in the forms of weights and caches.
+// Families and options without a separate test above, rotating through the weight and cache formats.
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_every_other_family) {
   const Form forms[] = {{}, {.quantize = "8bit", .kv_dtype = "int8"}, {.quantize = "4bit"}, {.quantize = "bf16"}};
   size_t count = 0;
@@ -56,7 +56,7 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
 }
 
-// Off is what run_solo() does; on are drafts that hold, do not, break at the borders of blocks, and come in any number.
+// Off is run_solo(); on are drafts that are accepted, rejected, cross block boundaries, and vary in number.
 PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_of_the_hybrid) {
   check_schedules(fixture("qwen3_5"), 120, 140, 31, {.drafts = true});
 }
@@ -128,8 +128,8 @@ PAGODA_TEST(paths_give_the_same_bits_in_any_schedule_in_bf16) { check_every_path
 PAGODA_TEST(paths_give_the_same_bits_in_any_schedule_in_8_bit) { check_every_path("8bit", 21); }
 PAGODA_TEST(paths_give_the_same_bits_in_any_schedule_in_4_bit) { check_every_path("4bit", 22); }
 
-// Stronger than R1: instruction sets with fused products give the same answer, so a machine may be replaced. Not over a
-// bf16 cache: AMX tiles add in an order of their own there.
+// Stronger than R1: instruction sets with fused multiply-add give the same answer, so a machine may be replaced. Not
+// with a bf16 cache, where AMX tiles add in a different order.
 PAGODA_TEST(paths_with_fused_products_give_the_same_answer) {
   for (const auto& [quantize, kv_dtype] : {std::pair{"bf16", "float16"},
                                            {"8bit", "float16"},

@@ -25,11 +25,11 @@ struct Expected {
   Recorder solo;
 };
 
-struct Form {  // what may change the bits, and must be the same in two runs that are compared
+struct Form {  // settings that may change the bits, and must be equal in two compared runs
   std::string device = "cpu", quantize = "none", kv_dtype = "auto";
-  bool drafts = false;        // what may not change them: drafts from the answers themselves, right and wrong
-  bool own_drafts = false;    // the engine's own, all that it can make
-  std::string pipeline = "";  // addresses of stages, of a model with so many layers
+  bool drafts = false;        // settings that may not change them: drafts from the answers themselves, right and wrong
+  bool own_drafts = false;    // the engine's own drafts, as many as possible
+  std::string pipeline = "";  // addresses of stages, for a model with that many layers
   int num_stages = 1, num_layers = 0;
 };
 
@@ -59,7 +59,7 @@ struct Lengths {  // inclusive
   int min_prompt = 1, max_prompt = 1, min_output = 1, max_output = 32;
 };
 
-// Every request once, alone, on one thread, without the prefix cache. Every second prompt begins like another.
+// Every request once, alone, on one thread, without the prefix cache. Every second prompt shares a prefix with another.
 inline std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, const Lengths& lengths,
                                                        std::mt19937_64& rng, const Form& form = {}) {
   std::vector<std::unique_ptr<Expected>> all;
@@ -76,7 +76,7 @@ inline std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder
     const int prompt = pick(lengths.min_prompt, lengths.max_prompt);
     expected->request =
         random_request(rng, harness->loaded.core.vocab_size, prompt, pick(lengths.min_output, lengths.max_output));
-    if (i % 2 == 1) {  // the turn after another's prompt and answer, as far as it may be
+    if (i % 2 == 1) {  // the turn after another request's prompt and answer, truncated to the limit
       const Expected& other = *all[rng() % all.size()];
       std::vector<int32_t> turns = other.request.prompt_ids;
       turns.insert(turns.end(), other.solo.tokens.begin(), other.solo.tokens.end());
@@ -91,7 +91,7 @@ inline std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder
   return all;
 }
 
-struct Reach {  // what the schedules went through; a test that reached nothing proves nothing
+struct Reach {  // what the schedules covered; a test that covered nothing proves nothing
   int64_t num_preemptions = 0, num_aborts = 0, num_compared = 0, num_hits = 0, num_accepted = 0, num_rejected = 0;
 };
 
@@ -118,7 +118,7 @@ inline void run_schedule(const std::string& folder, const std::vector<std::uniqu
   options.speculation = form.drafts || form.own_drafts ? "auto" : "off";
   std::shared_ptr<test::TestDrafter> drafter;
   if (form.drafts) drafter = std::make_shared<test::TestDrafter>(test::any_habit(rng()), rng());
-  if (!form.pipeline.empty()) {  // in parts of any size
+  if (!form.pipeline.empty()) {  // in chunks of any size
     options.pipeline = form.pipeline;
     options.pipeline_timeout_ms = 600'000;
     int left = form.num_layers;
@@ -172,7 +172,7 @@ inline void check_schedules(const std::string& folder, int num_schedules, int ma
   const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng, form);
   REQUIRE(!all.empty());
   Reach reach;
-  // Longer if something did not happen yet: admission avoids preemptions where it can.
+  // Continues if something has not happened yet: admission avoids preemptions if it can.
   const auto is_enough = [&](int done) {
     const bool has_all = reach.num_preemptions > 0 && reach.num_aborts > 0 && reach.num_hits > 0;
     return done >= 10 * num_schedules || (done >= num_schedules && has_all);

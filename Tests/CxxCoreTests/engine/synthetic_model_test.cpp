@@ -1,4 +1,4 @@
-// Synthetic models: every shape has exactly the tensors its architecture wants, and the numbers stay finite.
+// Synthetic models: every shape has exactly the tensors its architecture needs, and the numbers stay finite.
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -30,11 +30,11 @@ Status check_shape(const std::string& name, const device::Device& device, int64_
   CHECK_EQ(weights->skipped_tensors.size(), size_t{0});
   num_parameters = weights->num_parameters;
   CHECK_EQ(weights->head_matrix.num_parameters, int64_t{config->vocab_size} * config->hidden_size);
-  const int64_t num_matrices = config->tie_word_embeddings ? 1 : 2;  // of the size of the head
+  const int64_t num_matrices = config->tie_word_embeddings ? 1 : 2;  // matrices of the head's size
   const int64_t rest = num_parameters - num_matrices * weights->head_matrix.num_parameters;
   const int64_t of_token = weights->layer_matrices.num_parameters;
   if (config->num_experts == 0) CHECK(of_token <= rest && of_token > rest / 100 * 97);
-  else CHECK(of_token > rest / 100 && of_token < rest / 4);  // of the experts only those that a token is sent to
+  else CHECK(of_token > rest / 100 && of_token < rest / 4);  // only the experts that a token is routed to
   if (name == "qwen3.5-35b-a3b") CHECK(of_token > 2'000'000'000 && of_token < 3'000'000'000);
   return ok_status();
 }
@@ -59,7 +59,7 @@ PAGODA_TEST(engine_every_synthetic_shape_has_its_tensors) {
   CHECK(num_shapes >= 10);
 }
 
-// Rings beside the recurrent state keep the rows of 7 drafts; 8 more would make a state a tenth larger.
+// Rings next to the recurrent state keep the rows of 7 drafts; 8 more would make a state a tenth larger.
 PAGODA_TEST(engine_a_model_with_recurrent_state_takes_fewer_drafts) {
   for (const auto& [shape, num_asked, num_taken] :
        {std::tuple{"smollm2-135m", 0, 15}, {"smollm2-135m", 9, 9}, {"qwen3.5-0.8b", 0, 7}, {"qwen3.5-0.8b", 15, 7}}) {

@@ -1,4 +1,4 @@
-// engine core: where every layer has a sliding window, blocks behind it are free for others, and answers stay the same.
+// engine core: if every layer has a sliding window, blocks outside it are freed, and answers stay the same.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -58,7 +58,7 @@ PAGODA_TEST(window_frees_the_blocks_that_no_layer_sees) {
     most_used = std::max(most_used, stats.num_blocks - stats.num_free_blocks);
   }
   crowded->check_all_free();
-  // Four sequences of up to 180 tokens come to 48 blocks. One that decodes sees at most 3 and fills one more.
+  // Four sequences of up to 180 tokens need 48 blocks. A decoding one sees at most 3 and fills one more.
   CHECK_EQ(crowded->core->stats().num_preemptions, 0);
   CHECK(most_used <= 22);
   for (size_t i = 0; i < requests.size(); ++i) {

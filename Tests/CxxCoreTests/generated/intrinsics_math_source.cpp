@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource intrinsics_math_source() noexcept {
   return {"intrinsics_math",
 R"msl(#pragma METAL fp contract(off)
-// Every mathematical function, conversion and vector operation once. The host test has the same order.
+// Every mathematical function, conversion and vector operation once, in the same order as in the host test.
 #include <metal_stdlib>
 
 using namespace metal;
@@ -102,7 +102,7 @@ kernel void intrinsics_convert(
   out[3 * count + at] = as_type<uint>(float(b));
 }
 
-// in: [4 * count], out: [24, count]; b stores through vectors, packed through packed ones
+// in: [4 * count], out: [24, count]; b is stored through vectors, packed through packed vectors
 kernel void intrinsics_vectors(
     device const float4* in [[buffer(0)]],
     device float* out [[buffer(1)]],

@@ -1,5 +1,5 @@
-// Random documents drawn through the token masks satisfy their schemas, and the masks are what a check token by token
-// gives.
+// Random documents drawn through the token masks satisfy their schemas, and the masks equal those of a check token by
+// token.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -15,7 +15,7 @@ namespace pagoda::test {
 
 namespace {
 
-// The slow obvious way to a mask: every token, one by one.
+// The slow, obvious way to compute a mask: every token, one by one.
 void check_masks(const NamedSchema& named, const text::BpeTokenizer& tokenizer, std::mt19937_64& random) {
   const auto grammar = make_grammar({"json_schema", named.text}, tokenizer);
   if (!grammar) return note(named.name);
@@ -149,7 +149,7 @@ PAGODA_TEST(grammar_a_mask_that_costs_too_much_is_refused_by_name) {
   CHECK(matcher.status().code == StatusCode::unsupported);
   CHECK(matcher.status().message.find("ambiguous") != std::string::npos);
   CHECK(cache.find_or_compile({"json_schema", schema}).status.code == StatusCode::unsupported);
-  // One of the patterns is no trouble, and the cache has not lost others.
+  // A single one of the patterns is no problem, and the cache has not lost others.
   auto one = cache.find_or_compile({"json_schema", R"({"type": "string", "pattern": "^[a-zA-Z ]*X[a-zA-Z ]{3}$"})"});
   REQUIRE_OK(one);
   grammar::Matcher simple(*one);

@@ -1,5 +1,5 @@
-// Texts that a schema's grammar accepts and refuses, byte by byte; which schemas are refused, and how the message says
-// so.
+// Texts that a schema's grammar accepts and refuses, byte by byte; which schemas are refused, and with which
+// message.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -293,7 +293,7 @@ PAGODA_TEST(grammar_nesting_ends_where_it_must) {
   CHECK(automaton.is_complete(at) && !automaton.can_continue(at));
 }
 
-// Alternatives that look alike double at each level; the walk stays bounded and what remains is right.
+// Similar alternatives double at each level; the work stays bounded and the result is correct.
 PAGODA_TEST(grammar_ambiguous_schemas_stay_bounded) {
   const std::string schema =
       R"({"$defs": {"t": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/t"}}, {"type": "array", "items": {"$ref": "#/$defs/t"}, "maxItems": 3}]}}, "$ref": "#/$defs/t"})";

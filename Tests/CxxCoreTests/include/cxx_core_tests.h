@@ -9,7 +9,7 @@ int pagoda_cxx_test_count(void);
 const char* pagoda_cxx_test_name(int index);
 void pagoda_cxx_test_set_folders(const char* fixtures, const char* mini_model);
 
-// Runs one test; null when it passed, else what failed (to be freed by the caller). One test at a time.
+// Runs one test; returns null if it passed, otherwise a report, which the caller frees. One test at a time.
 char* pagoda_cxx_test_run(int index);
 
 #if defined(__cplusplus)

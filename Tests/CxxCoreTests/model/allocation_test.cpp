@@ -1,4 +1,4 @@
-// A decode step allocates nothing on the heap: neither model nor device makes anything anew that the step before had.
+// A decode step does not allocate on the heap: model and device reuse everything of the previous step.
 #include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/fake_cuda.h"
 #include "device/gpu/gpu_device.h"
@@ -24,7 +24,7 @@ model::ForwardBatch decode_batch(int32_t position, int32_t max_blocks) {
   return batch;
 }
 
-// Of the steps after the third: the first begins the sequence, the next ones make what later ones find.
+// Counts the steps after the third: the first starts the sequence, the next ones allocate what later ones reuse.
 void count_allocations(device::Device& device, int64_t& count) {
   auto opened = open_model(folder(fixtures_dir() + "/model/qwen3_5"));
   REQUIRE(opened.is_ok());
@@ -51,7 +51,7 @@ void count_allocations(device::Device& device, int64_t& count) {
 }
 
 int64_t allocations_of_decode(device::Device& device) {
-  int64_t count = -1;  // where the model does not even load
+  int64_t count = -1;  // if the model does not even load
   count_allocations(device, count);
   return count;
 }

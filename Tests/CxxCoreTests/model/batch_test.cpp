@@ -1,4 +1,4 @@
-// model: a batch with any index out of range is refused before an op sees it, and a slot holds nothing of its last
+// model: a batch with any index out of range is refused before an op sees it, and a slot contains no data of its last
 // owner.
 #include <cstring>
 #include <functional>
@@ -20,7 +20,7 @@ std::vector<int32_t> random_prompt(size_t length, uint32_t seed_value) {
   return prompt;
 }
 
-int32_t spare_slot(const ForwardBatch& batch) {  // of four, which no sequence has
+int32_t spare_slot(const ForwardBatch& batch) {  // one of four that no sequence has
   int32_t slot = 0;
   while (std::ranges::find(batch.state_slots, slot) != batch.state_slots.end()) ++slot;
   return slot;
@@ -130,7 +130,7 @@ PAGODA_TEST(model_starts_a_sequence_in_a_used_slot_as_in_a_new_one) {
     logits_of(**runner, secret, 64);
     CHECK(logits_of(**runner, prompt, 64) == clean);
 
-    // The test can fail: without fresh_slots the state of the last owner shows.
+    // Proof that the test can fail: without fresh_slots the last owner's state is visible.
     (*runner)->reset();
     Sequence sequence;
     const ModelRunner::Chunk chunk{&sequence, prompt, true};

@@ -1,4 +1,4 @@
-// CheckpointEditor: a fixture's tensors as stored, to be changed at will and written again as a model in memory.
+// CheckpointEditor: a fixture's tensors as stored, to be edited and written again as a model in memory.
 #pragma once
 
 #include <cstring>

@@ -17,7 +17,7 @@ std::vector<std::vector<int32_t>> prompts(int32_t vocab_size) {
   return {{1}, {5, 9, 200 % vocab_size, 31, 7}, std::vector<int32_t>(40, 77 % vocab_size)};
 }
 
-// Logits of the two, as far apart as the most different pair of numbers.
+// The logits of both, compared by the largest difference.
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
   CHECK_EQ(a.size(), b.size());
   double worst = 0;
@@ -46,7 +46,7 @@ void check_same_model(const std::string& name, double tolerance) {
 
 using Edits = std::vector<std::pair<std::string, std::string>>;
 
-// A file with bytes exchanged for others.
+// A file with some bytes replaced.
 std::string edited(const std::string& name, const Edits& edits) {
   std::ifstream file(path_of(name), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -91,7 +91,7 @@ void check_same_tokenizer(const std::string& name) {
 
 }  // namespace
 
-// -exp(A_log), and back, is not exact; all else is.
+// -exp(A_log), and back, is not exact; everything else is.
 PAGODA_TEST(model_gguf_of_qwen35_is_its_original) { check_same_model("qwen35", 1e-5); }
 PAGODA_TEST(model_gguf_of_qwen35moe_is_its_original) { check_same_model("qwen35moe", 1e-5); }
 PAGODA_TEST(model_gguf_of_qwen3next_is_its_original) { check_same_model("qwen3next", 1e-5); }
@@ -102,13 +102,13 @@ PAGODA_TEST(model_gguf_of_qwen2_is_its_original) { check_same_model("qwen2", 0.0
 PAGODA_TEST(model_gguf_of_phi3_is_its_original) { check_same_model("phi3", 0.0); }
 PAGODA_TEST(model_gguf_of_gemma3_is_its_original) { check_same_model("gemma3", 1e-5); }
 
-// Keys and values of latents lie apart there, and the file's YaRN multiplier is a float.
+// Keys and values of latents are separate there, and the file's YaRN multiplier is a float.
 PAGODA_TEST(model_gguf_of_latent_attention_is_its_original) {
   for (const char* name : {"deepseek_v2", "glm4_moe_lite"})
     check_same_model(name, 1e-6, folder(fixtures_dir() + "/model/" + name));
 }
 
-// The converter was seen to write 4 whatever the model has: what a layer is, its tensors say.
+// The converter has been seen to write 4 for any model: the kind of a layer is determined by its tensors.
 PAGODA_TEST(model_gguf_with_a_wrong_interval_of_attention_is_read_by_its_tensors) {
   const auto interval = [](uint32_t value) { return gguf_u32("qwen35.full_attention_interval", value); };
   const std::string bytes = edited("qwen35.gguf", {{interval(2), interval(4)}});
@@ -121,12 +121,12 @@ PAGODA_TEST(model_gguf_with_a_wrong_interval_of_attention_is_read_by_its_tensors
   CHECK_EQ(distance(logits_of(**right, prompt, 64), logits_of(**wrong, prompt, 64)), 0.0);
 }
 
-// Written by llama.cpp's own converter; heads of the delta rule are not as many as those of the attention.
+// Written by llama.cpp's own converter; the delta rule has a different number of heads than attention.
 PAGODA_TEST(model_gguf_of_kimi_linear_is_its_original) {
   check_same_model("kimi_linear", 1e-5, folder(fixtures_dir() + "/model/kimi_linear"));
 }
 
-// The scales of MiniCPM3-4B and its context, which the file does not have; its factors of speeds are floats there.
+// The scales of MiniCPM3-4B and its context, which are not in the file; its frequency factors are floats there.
 PAGODA_TEST(model_gguf_of_minicpm3_is_its_original) {
   CheckpointEditor editor(path_of("minicpm3"), fixtures_dir() + "/model/minicpm3_long");
   check_same_model("minicpm3", 1e-5, editor.write());
@@ -145,7 +145,8 @@ PAGODA_TEST(model_gguf_of_experts_that_do_not_fit_is_refused) {
   check_refused({{"blk.1.ssm_ba.weight" + raw(uint32_t{2}) + raw(uint64_t{32}) + raw(uint64_t{8}),
                   "blk.1.ssm_ba.weight" + raw(uint32_t{2}) + raw(uint64_t{64}) + raw(uint64_t{4})}},
                 {"blk.1.ssm_ba.weight", "size of its heads"});
-  // Two dimensions instead of three; a key without effect grows by what the description loses, so that data stay put.
+  // Two dimensions instead of three; an unused key grows as much as the description shrinks, so that the data keeps
+  // its offset.
   const std::string name = "blk.1.ffn_down_exps.weight", key = "qwen3next.rope.dimension_sections";
   check_refused({{gguf_string(key), gguf_string(key + "_no_such")},
                  {name + raw(uint32_t{3}) + raw(uint64_t{8}) + raw(uint64_t{32}) + raw(uint64_t{3}),

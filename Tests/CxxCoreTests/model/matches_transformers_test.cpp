@@ -1,4 +1,4 @@
-// model: logits and greedy tokens of every family are those of transformers, and the same bits however a prompt is cut.
+// model: logits and greedy tokens of every family match transformers, with the same bits however a prompt is split.
 #include <cmath>
 #include <cstring>
 
@@ -31,7 +31,7 @@ std::vector<Expected> read_expected(const std::string& folder_path, size_t max_l
   CHECK_OK(checkpoint);
   if (!checkpoint.is_ok()) return all;
   for (const char* length : {"1", "2", "15", "16", "17", "33", "63", "64", "65", "130", "300", "700"}) {
-    if (checkpoint->find(std::string("prompt.") + length) == nullptr) continue;  // a model has seven of them
+    if (checkpoint->find(std::string("prompt.") + length) == nullptr) continue;  // a model has seven of these lengths
     const auto name = [&](const char* what) { return std::string(what) + "." + length; };
     Expected e{read_tensor<int32_t>(*checkpoint, name("prompt")), read_tensor<int32_t>(*checkpoint, name("positions")),
                read_tensor<int32_t>(*checkpoint, name("greedy")), read_tensor<float>(*checkpoint, name("logits"))};
@@ -82,8 +82,8 @@ void check_batched(ModelRunner& runner, const std::vector<Expected>& expected,
   check_same_bits({logits.begin(), logits.end()}, wanted);
 }
 
-// Every prompt whole, in chunks and beside others, through blocks of every size: close to transformers, and one set of
-// bits.
+// Every prompt whole, in chunks and with others, with blocks of every size: close to transformers, and bit-identical to
+// each other.
 void check_on_cpu(const std::string& path) {
   const std::vector<Expected> expected = read_expected(path, 700);
   REQUIRE(!expected.empty());
@@ -106,7 +106,7 @@ void check_on_cpu(const std::string& path) {
   }
 }
 
-// Other devices and forced instruction sets: prompts about a block's size, the longest also in chunks.
+// Other devices and forced instruction sets: prompts of about a block's size, the longest also in chunks.
 void check_briefly(const std::string& path, const std::string& device) {
   note(device);
   std::vector<Expected> expected = read_expected(path, 65);

@@ -1,14 +1,14 @@
-// model: what is planned is what is allocated, a refused allocation is a status, and a step asks for no memory.
+// model: the plan equals the allocation, a refused allocation is a status, and a step allocates no memory.
 #include "model/model_runner.h"
 
 namespace pagoda::test {
 namespace {
 
-// Passes everything on to the reference device, counts bytes, and fails on request.
+// Forwards everything to the reference device, counts bytes, and fails on request.
 class CountingDevice final : public device::Device {
  public:
   int64_t allocated_bytes = 0, weight_total_bytes = 0;
-  device::StepLimits limits;              // that reserve() was asked for
+  device::StepLimits limits;              // passed to reserve()
   int num_allocations = 0, fail_at = -1;  // counts buffers, weights and reserve()
   bool uploads_fail = false;
 

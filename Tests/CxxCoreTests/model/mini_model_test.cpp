@@ -1,5 +1,5 @@
-// model: the embedded model says what transformers says, in its own bf16 and in float32, with many chats side by side,
-// and how far quantised weights take it from there.
+// model: the embedded model answers like transformers, in its own bf16 and in float32, with many concurrent chats,
+// and how much quantised weights change that.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 
 struct Chat {
   std::string question;
-  std::vector<int32_t> prompt, answer, capital;  // capital: the run of tokens that an answer must hold
+  std::vector<int32_t> prompt, answer, capital;  // capital: the run of tokens that an answer must contain
 };
 
 std::vector<int32_t> integers(const io::Json* array) {
@@ -74,7 +74,7 @@ void check_chats(const Form& form, size_t chunk, size_t num_chats = 20) {
   }
 }
 
-// Of 100 questions; those answered wrong are noted.
+// Out of 100 questions; wrong answers are noted.
 size_t count_right_capitals(const Form& form) {
   const std::vector<Chat> chats = read_chats("capitals");
   CHECK_EQ(chats.size(), size_t{100});
@@ -135,7 +135,7 @@ std::vector<std::string> kernel_devices() {
   return names;
 }
 
-// The logits of 16 prompts in one step are, to the bit, those of each alone, whole and in chunks.
+// The logits of 16 prompts in one step are bit-identical to those of each alone, whole and in chunks.
 void check_same_bits_in_company(const std::string& device) {
   constexpr size_t kSequences = 16, kLength = 12, kCompared = 2;
   const std::vector<Chat> chats = read_chats("chats");
@@ -178,8 +178,8 @@ PAGODA_TEST(model_mini_answers_chats_like_transformers_on_kernels) {
 PAGODA_TEST(model_mini_has_the_same_bits_alone_and_in_company_on_kernels) {
   for (const std::string& device : kernel_devices()) check_same_bits_in_company(device);
 }
-// 5 launches for a recurrent layer, 6 for an attention layer, 3 around them; and hardly more bytes than the weights,
-// the state and the cache have.
+// 5 launches per recurrent layer, 6 per attention layer, 3 outside the layers; and hardly more bytes than the weights,
+// the state and the cache.
 PAGODA_TEST(model_mini_step_takes_few_launches_and_bytes_on_kernels) {
   auto runner = load_mini({.device = "software"}, 1);
   REQUIRE_OK(runner);
@@ -189,9 +189,9 @@ PAGODA_TEST(model_mini_step_takes_few_launches_and_bytes_on_kernels) {
   (*runner)->device().take_profile();
   logits_of(**runner, std::span(tokens).first(1), 1);
   int64_t launches = 0;
-  double bytes = 0, weights = 0, seconds = 0;  // weights: with the rows they meet
+  double bytes = 0, weights = 0, seconds = 0;  // weights: including the rows they are multiplied with
   for (const OpTime& op : (*runner)->device().take_profile()) {
-    if (op.name == "zero_slots") continue;  // of the new sequence
+    if (op.name == "zero_slots") continue;  // for the new sequence
     launches += op.calls;
     bytes += op.bytes;
     seconds += op.seconds;

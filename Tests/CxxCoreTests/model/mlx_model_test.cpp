@@ -1,4 +1,4 @@
-// model: mixtures of experts as mlx-lm writes them give its logits and its text; those that do not fit are refused by
+// model: mixtures of experts as mlx-lm writes them give its logits and its text; unsupported ones are refused by
 // name.
 #include <cmath>
 
@@ -68,7 +68,7 @@ std::vector<float> read_floats(const io::Checkpoint& checkpoint, const io::Tenso
   return values;
 }
 
-// The numbers of a fixture in float32, as Hugging Face has them: each expert by itself, nothing packed.
+// The numbers of a fixture in float32, in Hugging Face's layout: each expert separately, nothing packed.
 void unpack(CheckpointEditor& editor, const std::string& path) {
   const auto opened = open_model(folder(path));
   REQUIRE_OK(opened);
@@ -94,7 +94,7 @@ void unpack(CheckpointEditor& editor, const std::string& path) {
     editor.config().replace(at, 2, "\"_");
 }
 
-// Whatever the weights are packed in, they are what the same numbers in the layout of Hugging Face are packed in.
+// However the weights are packed, they equal the same numbers in Hugging Face's layout.
 void check_packed(const std::string& name) {
   const std::vector<int32_t> prompt{3, 1, 4, 1, 5, 9, 2, 6};
   CheckpointEditor original(path_of(name));
@@ -151,7 +151,7 @@ PAGODA_TEST(model_mlx_experts_that_do_not_fit_are_refused) {
   }
 }
 
-// Packed tensors, by the names that the file has for them.
+// Packed tensors, by their names in the file.
 PAGODA_TEST(model_mlx_quantized_experts_that_do_not_fit_are_refused) {
   const std::string name = "language_model.model.layers.1.mlp.switch_mlp.down_proj";
   CheckpointEditor none(path_of("qwen3_5_moe"));

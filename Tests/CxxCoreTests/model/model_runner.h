@@ -101,7 +101,7 @@ class ModelRunner {
     return runner;
   }
 
-  // Forgets every sequence. Blocks and slots come back in another order each time, with what was in them.
+  // Removes every sequence. Blocks and slots are freed in a different order each time, with their old contents.
   void reset() {
     free_blocks_.resize(static_cast<size_t>(sizes_.num_kv_blocks));
     free_slots_.resize(static_cast<size_t>(sizes_.num_state_slots));
@@ -125,7 +125,7 @@ class ModelRunner {
     return batch;
   }
 
-  // Logits of the wanted rows, in the order of the chunks; empty when the step failed.
+  // Logits of the requested rows, in the order of the chunks; empty if the step failed.
   std::span<const float> step(std::span<const Chunk> chunks) {
     Status status = model_->forward(make_batch(chunks));
     if (!status.is_ok()) fail(__FILE__, __LINE__, "forward: " + status.message);
@@ -191,7 +191,7 @@ inline std::vector<float> logits_of(ModelRunner& runner, std::span<const int32_t
   return all;
 }
 
-// Greedy continuations of all prompts side by side, `chunk` prompt tokens per sequence and step; each ends after
+// Greedy continuations of all prompts concurrently, `chunk` prompt tokens per sequence and step; each ends after
 // `count` tokens or with `eos`. A sequence that has read its prompt decodes while others still read theirs.
 inline std::vector<std::vector<int32_t>> greedy(ModelRunner& runner, const std::vector<std::vector<int32_t>>& prompts,
                                                 size_t count, size_t chunk, int32_t eos = -1) {

@@ -1,4 +1,4 @@
-// An MTP head in a GGUF file, as one more block or in a file of its own: the same drafts as from safetensors.
+// An MTP head in a GGUF file, as one more block or in a separate file: the same drafts as from safetensors.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -68,7 +68,7 @@ std::vector<HeadTensor> make_head(const CheckpointEditor& editor) {
 void pad(std::string& bytes) { bytes.resize((bytes.size() + 31) / 32 * 32); }
 
 // The GGUF file with the head as one more block: values as its converter writes them, norms with 1 added. is_alone: a
-// file with the head alone, and with what the model has beside its layers.
+// file with only the head, and the tensors that a model has besides its layers.
 std::string gguf_with_head(const std::string& architecture, const std::vector<HeadTensor>& head, bool is_alone) {
   std::ifstream file(fixtures_dir() + "/gguf/" + architecture + ".gguf", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};

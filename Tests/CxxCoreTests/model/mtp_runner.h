@@ -1,4 +1,4 @@
-// A model with an MTP head and one sequence of it, stepped by hand, and the drafts that are expected of it.
+// A model with an MTP head and one sequence, stepped manually, and its expected drafts.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct MtpGolden {
   std::vector<float> logits;  // [drafts, vocab]
 };
 
-// A model and one sequence of it, stepped by hand.
+// A model and one sequence, stepped manually.
 struct MtpRunner {
   engine::LoadedModel loaded;
   request::Sequence sequence;

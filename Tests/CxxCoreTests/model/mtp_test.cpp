@@ -1,4 +1,4 @@
-// The MTP head against one put together from the parts of transformers: the same drafts, and logits within rounding.
+// The MTP head compared with one built from the parts of transformers: the same drafts, and logits within rounding.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -54,7 +54,7 @@ MtpGolden read_golden(const CheckpointEditor& file) {
           read_tensor<int32_t>(file, "drafts"), read_tensor<float>(file, "logits")};
 }
 
-// The folder's own head, or the one beside the golden drafts; under names with another prefix when asked for.
+// The folder's own head, or the one next to the golden drafts; under names with another prefix if requested.
 void check_model(const std::string& name, const std::string& prefix) {
   const std::string path = fixtures_dir() + "/model/" + name;
   CheckpointEditor editor(path), expected(path, path + "/mtp");
@@ -124,7 +124,7 @@ CheckpointEditor with_draft_vocab(int32_t size) {
 
 }  // namespace
 
-// The same numbers, of fewer tokens.
+// The same logits, for fewer tokens.
 PAGODA_TEST(mtp_a_cut_head_gives_the_first_logits_of_the_whole_one) {
   for (const char* device : {"cpu", "reference", "software"}) {
     std::vector<float> whole;
@@ -197,7 +197,7 @@ PAGODA_TEST(mtp_a_cut_head_changes_no_answer) {
     auto opened = MtpRunner::open(editor.write(), device);
     REQUIRE_OK(opened);
     for (SamplingParams sampling : {greedy, drawn, penalised}) {
-      if (device == "software" && sampling.top_k == 0) continue;  // it takes its time
+      if (device == "software" && sampling.top_k == 0) continue;  // the software device is slow
       sampling.max_tokens = device == "software" ? 8 : 40;
       int64_t num_drafted = 0, none = 0;
       const std::vector<int32_t> wanted = answer_of((*opened)->loaded, sampling, false, none);
@@ -221,7 +221,7 @@ PAGODA_TEST(mtp_a_head_that_is_not_whole_is_left_alone) {
   CHECK(engine::load(editor.write(), options, nullptr).status.message.find("has none") != std::string::npos);
 }
 
-// The rows of a head in a block, the last layer's, as a prefix file would have them.
+// The rows of a head in a block, the last layer's, as stored in a prefix file.
 static std::vector<std::byte> head_rows_of(MtpRunner& runner, int32_t block) {
   const MemoryPlan& memory = runner.loaded.info.plan;
   std::vector<std::byte> bytes(static_cast<size_t>(memory.kv_block_bytes));

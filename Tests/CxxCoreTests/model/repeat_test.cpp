@@ -1,4 +1,4 @@
-// Decode steps like the one before are repeated without being encoded; all others are encoded.
+// Decode steps that repeat the previous one are run again without encoding; all others are encoded.
 #include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/fake_cuda.h"
 #include "device/gpu/gpu_device.h"
@@ -64,7 +64,7 @@ PAGODA_TEST(model_repeats_decode_steps_of_the_same_shape_alone) {
   model::ForwardBatch batch = decode_batch(2, 258);
   batch.fresh_slots = {1};
   CHECK(!is_repeated(batch));
-  CHECK(!is_repeated(batch));  // slots are zeroed by launches of their own
+  CHECK(!is_repeated(batch));  // slots are zeroed by separate launches
   batch = decode_batch(2, 259);
   batch.slot_copies = {{0, 2}};
   CHECK(!is_repeated(batch));

@@ -1,4 +1,4 @@
-// model: a scaling named beside a plain checkpoint, or by a GGUF file, is the one that a config.json would state.
+// model: a scaling given with a plain checkpoint, or by a GGUF file, is the same as one in config.json.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -19,7 +19,7 @@ std::string read_bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A GGUF file with more keys than it had: they come first, and data begin at the next multiple of 32 again.
+// A GGUF file with additional keys: they come first, and the data still starts at a multiple of 32.
 std::string with_keys(const std::string& bytes, const std::string& keys, uint64_t count) {
   uint64_t num_keys;
   constexpr size_t kCountAt = 16, kKeysAt = 24;  // after magic, version and the number of tensors
@@ -30,7 +30,7 @@ std::string with_keys(const std::string& bytes, const std::string& keys, uint64_
 
 std::string gguf_f32(const std::string& key, float value) { return gguf_string(key) + raw(uint32_t{6}) + raw(value); }
 
-std::string padded(std::string keys) {  // with a key of text that has the length that is missing
+std::string padded(std::string keys) {  // with a text key of the missing length
   const std::string name = "x.note";
   const size_t fixed = gguf_text(name, "").size();
   const size_t missing = 32 - (keys.size() + fixed) % 32;

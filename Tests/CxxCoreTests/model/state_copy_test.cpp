@@ -26,8 +26,8 @@ Logits step(ModelRunner& runner, const ForwardBatch& batch) {
   return {runner.model().logits().begin(), runner.model().logits().end()};
 }
 
-// Sequence A reads `prompt` in one chunk beside a decode row of another, with states saved after `cuts`. Then, for each
-// cut, a third sequence starts from a copy of the blocks and of the saved state and reads the rest.
+// Sequence A reads `prompt` in one chunk next to a decode row of another, with states saved after `cuts`. Then, for
+// each cut, a third sequence starts from a copy of the blocks and of the saved state and reads the rest.
 void check_cuts(const char* folder_name, RunnerOptions options, const std::vector<int32_t>& cuts) {
   options.max_seqs = 4 + static_cast<int>(cuts.size());
   options.max_state_saves = static_cast<int>(cuts.size());
@@ -118,7 +118,7 @@ PAGODA_TEST(model_goes_on_from_blocks_and_slots_moved_through_the_host) {
   }
 }
 
-// A block of latents holds one row per token and layer.
+// A block of latents contains one row per token and layer.
 PAGODA_TEST(model_goes_on_from_latents_moved_through_the_host) {
   for (const char* kv_dtype : {"float32", "bfloat16", "int8"}) {
     const RunnerOptions options{.kv_dtype = kv_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};

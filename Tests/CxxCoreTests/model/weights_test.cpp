@@ -1,4 +1,4 @@
-// model: a checkpoint that does not fit its configuration is refused by name, and one that does is read whatever its
+// model: a checkpoint that does not match its configuration is refused by name, and one that does is read with any
 // types.
 #include "model/checkpoint_editor.h"
 
@@ -15,7 +15,7 @@ Result<model::WeightsSummary> check(const ModelSource& source, WeightFormat form
   return model::check_weights(opened->config, *opened->checkpoint, **device, format);
 }
 
-// Both the check and the load refuse, and the message holds every one of `words`.
+// Both the check and the load refuse, and the message contains every one of `words`.
 void check_refused(const ModelSource& source, StatusCode code, const std::vector<std::string>& words) {
   for (const Status& status : {check(source).status, ModelRunner::load(source, {.device = "reference"}).status}) {
     CHECK(status.code == code);

@@ -1,5 +1,5 @@
-// One model over several ranks: the same bits as in one process for any schedule and any division of the layers; a rank
-// that is lost ends requests with an error, and the next ones succeed when it is back.
+// One model over several ranks: the same bits as in one process for any schedule and any split of the layers; a lost
+// rank ends requests with an error, and later requests succeed once it is back.
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -76,7 +76,7 @@ PAGODA_TEST(pipeline_gives_the_same_bits_in_random_schedules_with_experts) {
   check_pipeline(fixture("qwen3_5_moe"), 620);
 }
 
-// Log probabilities of prompts are read from states that only the last stage's rows give.
+// Log probabilities of prompts are computed from states that only the last stage has.
 PAGODA_TEST(pipeline_gives_the_same_log_probabilities_of_prompts) {
   const std::string folder = fixture("qwen3_5");
   test::StageServer stage(folder);
@@ -127,7 +127,7 @@ PAGODA_TEST(pipeline_ends_requests_when_a_stage_is_lost_and_goes_on_when_it_is_b
 
   stage = std::make_unique<test::StageServer>(folder, address);
   wait_until([&] { return engine.stats().fault.empty(); });
-  CHECK_EQ(engine.find_prefix(long_request(1).prompt_ids, "").num_matched_tokens, 0);  // what the stage had is gone
+  CHECK_EQ(engine.find_prefix(long_request(1).prompt_ids, "").num_matched_tokens, 0);  // the stage's data is lost
   CHECK(engine.submit(long_request(8), &Recorder::on_event, &again).status.is_ok());
   wait_until([&] { return again.finished.load(); });
   CHECK(again.status.is_ok());
@@ -158,7 +158,7 @@ PAGODA_TEST(pipeline_refuses_another_model_and_what_it_cannot_do) {
   CHECK(!refused.is_ok() && refused.status.message.find("pipeline_split") != std::string::npos);
 }
 
-// Whatever bytes come, a frame is refused or read; nothing is taken from beyond its end.
+// For any bytes, a frame is refused or read; nothing is read past its end.
 PAGODA_TEST(pipeline_refuses_broken_frames) {
   std::mt19937_64 rng(test::seed(7));
   EngineLimits sizes{.max_num_tokens = 8, .max_num_seqs = 2, .max_blocks_per_seq = 4, .block_size = 8};
@@ -202,9 +202,9 @@ PAGODA_TEST(pipeline_divides_layers_by_speed_within_memory) {
   CHECK(ends_of({{1, much}, {1, much}, {1, much}}) == (std::vector<int32_t>{4, 8, 12}));
   CHECK(ends_of({{1, much}, {1, 300}}) == (std::vector<int32_t>{9, 12}));
   CHECK(ends_of({{1, 300}, {1, 300}}).empty());
-  costs.head_read_bytes = 400;  // by the first stage
+  costs.head_read_bytes = 400;  // read by the first stage
   CHECK(ends_of({{1, much}, {1, much}}) == (std::vector<int32_t>{4, 12}));
-  costs.head_bytes = 800;  // an embedding too, of which a step reads next to nothing
+  costs.head_bytes = 800;  // includes an embedding, of which a step reads almost nothing
   CHECK(ends_of({{1, much}, {1, much}}) == (std::vector<int32_t>{4, 12}));
   CHECK(ends_of({{1, 1000}, {1, much}}) == (std::vector<int32_t>{2, 12}));
 }

@@ -15,7 +15,7 @@ namespace pagoda::test {
 
 class StageServer {
  public:
-  static constexpr int kTimeoutMs = 600'000;  // only what is lost is to be found lost
+  static constexpr int kTimeoutMs = 600'000;  // only a lost stage may be reported as lost
 
   explicit StageServer(const std::string& folder, const std::string& address = "127.0.0.1:0") {
     auto listener = pipeline::TcpListener::open(address);

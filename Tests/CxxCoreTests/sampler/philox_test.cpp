@@ -1,4 +1,4 @@
-// The generator against the known answers published with Random123, and the distribution of its bits.
+// The generator compared with the known answers published with Random123, and the distribution of its bits.
 #include <cstdlib>
 
 #include "sampler/philox.h"

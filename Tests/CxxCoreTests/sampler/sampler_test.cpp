@@ -1,4 +1,5 @@
-// The sampler against a slow reference that sorts everything and computes the full distribution, and by frequencies.
+// The sampler compared with a slow reference that sorts everything and computes the full distribution, and by
+// frequencies.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -310,7 +311,7 @@ PAGODA_TEST(sampler_takes_only_what_the_mask_allows) {
   CHECK(sampler.sample(input, output).message.find("no token") != std::string::npos);
 }
 
-// Taking the highest logit gives the sampler's token wherever draw_of() says so.
+// The argmax equals the sampler's token whenever draw_of() requests it.
 PAGODA_TEST(sampler_takes_the_highest_where_it_says_so) {
   std::mt19937_64 random(test::seed(83));
   int num_taken = 0;

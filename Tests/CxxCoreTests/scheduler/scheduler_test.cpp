@@ -80,7 +80,7 @@ struct Harness {
       CHECK_EQ(&s, plan.rows[static_cast<size_t>(s.batch_row)].sequence);
       has_prompts = has_prompts || s.num_uncomputed() > 1;
     }
-    for (const auto& [id, s] : alive) {  // prompts get what decodes leave
+    for (const auto& [id, s] : alive) {  // prompts get the tokens left by decodes
       const bool decodes = s->state == SequenceState::running && s->num_uncomputed() == 1;
       if (has_prompts && decodes) CHECK(seen.count(s.get()));
       CHECK(s->num_passes <= kMaxPasses);
@@ -155,8 +155,8 @@ PAGODA_TEST(scheduler_reads_a_short_prompt_beside_a_long_one) {
   for (int i = 0; i < 3; ++i) harness.commit(harness.scheduler.schedule());
   Sequence* second = harness.add(20, 4);
   harness.commit(harness.scheduler.schedule());
-  CHECK_EQ(second->num_tokens(), 21);                  // it has its first token
-  CHECK_EQ(first->num_computed_tokens, 4 * 256 - 20);  // and the other the rest of the step
+  CHECK_EQ(second->num_tokens(), 21);                  // the second has its first token
+  CHECK_EQ(first->num_computed_tokens, 4 * 256 - 20);  // and the first gets the rest of the step
 }
 
 PAGODA_TEST(scheduler_lets_others_pass_one_that_waits_for_room) {
@@ -169,7 +169,7 @@ PAGODA_TEST(scheduler_lets_others_pass_one_that_waits_for_room) {
     CHECK(harness.scheduler.has_work());
     harness.commit(harness.scheduler.schedule());
   }
-  CHECK_EQ(harness.scheduler.num_waiting(), kMaxPasses);  // the others passed, but no more often than they may
+  CHECK_EQ(harness.scheduler.num_waiting(), kMaxPasses);  // the others passed, but not more often than allowed
 }
 
 PAGODA_TEST(scheduler_runs_urgent_classes_first) {
@@ -211,13 +211,13 @@ PAGODA_TEST(scheduler_gives_clients_equal_shares) {
   const int64_t total = used["busy"] + used["a"] + used["b"];
   CHECK(total > 800);
   for (const char* share : {"busy", "a", "b"}) CHECK(std::abs(3 * used[share] - total) <= 3 * 2 * 48);
-  // One that comes back has no more to expect than one that stayed.
+  // A client that returns gets no more than one that stayed.
   Sequence* late = harness.add(40, 8, 0, "late");
   for (int i = 0; i < 8 && late->num_computed_tokens < 40; ++i) harness.commit(harness.scheduler.schedule());
   CHECK(late->num_computed_tokens >= 40);
 }
 
-// New short prompts in every step, more than it can read: the bounds of scheduler.h hold for a long one.
+// New short prompts in every step, more than it can read: the bounds of scheduler.h apply to a long one.
 PAGODA_TEST(scheduler_starves_no_request) {
   std::mt19937_64 rng(test::seed(3));
   for (int round = 0; round < 20; ++round) {
@@ -263,7 +263,7 @@ PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
   Sequence* old = harness.add(8, 12);
   Sequence* young = harness.add(8, 12);
   harness.commit(harness.scheduler.schedule());         // both computed their prompt: one block each
-  const StepPlan& plan = harness.scheduler.schedule();  // each wants a second block, one is free
+  const StepPlan& plan = harness.scheduler.schedule();  // each needs a second block, one is free
   CHECK(plan.preempted == std::vector<Sequence*>{young});
   REQUIRE(plan.rows.size() == 1);
   CHECK(plan.rows[0].sequence == old);
@@ -283,7 +283,7 @@ PAGODA_TEST(scheduler_refuses_what_can_never_fit_with_the_numbers) {
   CHECK(context.message.find("4097") != std::string::npos);
 }
 
-// Random prompts, lengths and aborts under random limits, until everybody is done.
+// Random prompts, lengths and aborts under random limits, until all sequences are done.
 static void run_random_stream(uint64_t seed) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {
@@ -306,7 +306,7 @@ static void run_random_stream(uint64_t seed) {
     }
     const bool had_work = harness.scheduler.has_work();
     const StepPlan& plan = harness.scheduler.schedule();
-    if (had_work && plan.preempted.empty()) CHECK(!plan.rows.empty());  // always moves
+    if (had_work && plan.preempted.empty()) CHECK(!plan.rows.empty());  // always makes progress
     harness.check_plan(plan);
     harness.check_accounts();
     harness.commit(plan);

@@ -1,4 +1,4 @@
-// StepBudget against a made-up clock: steps stay within their time once the device is known, and use what they have.
+// StepBudget with a simulated clock: steps stay within their time once the device is measured, and use it fully.
 #include "scheduler/step_budget.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr double kBudget = 0.1;
 
 StepTimes times(double max_seconds) { return {.max_seconds = max_seconds, .max_decode_seconds = -1}; }
 
-// A device that takes `fixed` seconds for a step and `each` for a token; the budget after `steps` full steps on it.
+// A device that takes `fixed` seconds per step and `each` per token; returns the budget after `steps` full steps.
 int32_t settled(StepBudget& budget, double fixed, double each, int steps) {
   for (int i = 0; i < steps; ++i) budget.note(budget.max_tokens(), 1, fixed + each * budget.max_tokens());
   return budget.max_tokens();
@@ -37,7 +37,7 @@ PAGODA_TEST(step_budget_finds_what_fits_the_time) {
     CHECK(tokens <= rate * kBudget || tokens == 32);
     CHECK(tokens > rate * kBudget - 33);
   }
-  StepBudget small(times(kBudget), 50);  // the configuration's own limit holds
+  StepBudget small(times(kBudget), 50);  // the configuration's own limit applies
   CHECK_EQ(small.max_tokens(), 50);
   CHECK_EQ(settled(small, 0, 1e-6, 5), 32);
   StepBudget tiny(times(kBudget), 20);
@@ -47,7 +47,7 @@ PAGODA_TEST(step_budget_finds_what_fits_the_time) {
 PAGODA_TEST(step_budget_follows_a_device_that_changes) {
   StepBudget budget(times(kBudget), 2048);
   CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);  // 1000, in multiples of 32
-  CHECK_EQ(settled(budget, 0, 1e-3, 12), 96);   // the context grew, or another draws
+  CHECK_EQ(settled(budget, 0, 1e-3, 12), 96);   // the context grew, or another program uses the GPU
   CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);
   budget.note(992, 1, 5.0);  // a step that compiled kernels
   CHECK_EQ(budget.max_tokens(), 32);
@@ -57,7 +57,7 @@ PAGODA_TEST(step_budget_follows_a_device_that_changes) {
 PAGODA_TEST(step_budget_learns_from_prompts_alone) {
   StepBudget budget(times(kBudget), 2048);
   const int32_t tokens = settled(budget, 0.01, 1e-4, 20);
-  for (int i = 0; i < 50; ++i) budget.note(16, 16, 0.02);  // decoding: a token each
+  for (int i = 0; i < 50; ++i) budget.note(16, 16, 0.02);  // decoding: one token each
   CHECK_EQ(budget.max_tokens(), tokens);
   budget.note(0, 0, 0);
   budget.note(100, 1, 0);  // a clock that stood still
@@ -76,8 +76,8 @@ PAGODA_TEST(step_budget_never_leaves_its_bounds) {
   }
 }
 
-// Prompts are read beside `num_decoding` sequences, in steps that take what `seconds` says of their tokens. The budget
-// at the end, and the share of steps that took longer than `limit`.
+// Prompts are read next to `num_decoding` sequences, in steps whose time is `seconds` of their tokens. Returns the
+// budget at the end, and the share of steps that took longer than `limit`.
 struct Beside {
   int32_t tokens = 0;
   double share_above = 0;
@@ -94,13 +94,13 @@ static Beside read_beside(StepBudget& budget, int32_t num_decoding, int num_step
   return {budget.max_tokens(num_decoding), static_cast<double>(num_above) / num_steps};
 }
 
-// A machine that reads weights in 40 ms and computes a token in 3: prompts beside decodes make steps of at most twice a
-// plain one, but for a few that try more, and as large as that allows.
+// A machine that reads weights in 40 ms and computes a token in 3 ms: with prompts next to decodes, steps take at most
+// twice as long as a plain one, except for a few that try more, and are as large as that allows.
 PAGODA_TEST(step_budget_keeps_the_gap_between_tokens_near_that_of_plain_decodes) {
   const auto seconds = [](int32_t tokens) { return std::max(0.040, 0.003 * tokens); };
   StepBudget budget({}, 256);
-  CHECK_EQ(budget.max_tokens(0), 256);  // none waits
-  CHECK_EQ(budget.max_tokens(1), 25);   // nothing is known
+  CHECK_EQ(budget.max_tokens(0), 256);  // no sequence is decoding
+  CHECK_EQ(budget.max_tokens(1), 25);   // nothing is measured yet
   for (int i = 0; i < 4; ++i) budget.note(256, 1, seconds(256));
   for (int i = 0; i < 4; ++i) budget.note(1, 1, seconds(1));
   const Beside beside = read_beside(budget, 1, 400, 2 * seconds(1), seconds);
@@ -109,8 +109,8 @@ PAGODA_TEST(step_budget_keeps_the_gap_between_tokens_near_that_of_plain_decodes)
   CHECK_EQ(budget.max_tokens(0), 256);
 }
 
-// The first tokens of a prompt beside a decode cost half a step more, the others little: a rate learned from 8 of them
-// would say that no more fit.
+// The first tokens of a prompt next to a decode cost half a step more, the others little: a rate learned from 8 of them
+// would predict that no more fit.
 PAGODA_TEST(step_budget_is_not_misled_by_what_the_first_tokens_cost) {
   const auto seconds = [](int32_t tokens) { return tokens == 1 ? 0.027 : 0.040 + 0.0001 * tokens; };
   StepBudget budget({}, 256);
@@ -122,7 +122,7 @@ PAGODA_TEST(step_budget_is_not_misled_by_what_the_first_tokens_cost) {
   CHECK(beside.share_above < 0.05);
 }
 
-// Steps with prompts take too long whatever they have: a few tokens are left for prompts all the same.
+// Steps with prompts always take too long: a few tokens are still reserved for prompts.
 PAGODA_TEST(step_budget_leaves_tokens_for_prompts_beside_many_decodes) {
   for (const double limit : {0.0, 0.020}) {
     StepBudget budget({.max_decode_seconds = limit}, 256);
@@ -133,8 +133,8 @@ PAGODA_TEST(step_budget_leaves_tokens_for_prompts_beside_many_decodes) {
   }
 }
 
-// Reading weights takes 25 ms, a token 0.7: a step in which something else ran changes nothing, and two of them make
-// the next ones smaller, not all.
+// Reading weights takes 25 ms, a token 0.7 ms: a single disturbed step changes nothing, and two of them make
+// only the next steps smaller.
 PAGODA_TEST(step_budget_recovers_from_a_slow_step_beside_decodes) {
   const auto seconds = [](int32_t tokens) { return 0.025 + 0.0007 * tokens; };
   StepBudget budget({}, 256);

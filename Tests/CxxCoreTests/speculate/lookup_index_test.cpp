@@ -1,4 +1,4 @@
-// LookupIndex against a search through the whole text.
+// LookupIndex compared with a search through the whole text.
 #include "speculate/lookup_index.h"
 
 #include <random>
@@ -10,7 +10,7 @@ namespace {
 
 using Match = LookupIndex::Match;
 
-// The longest earlier position that ends like the text; of equally long ones the last.
+// The earlier position with the longest match with the end of the text; of equally long ones the last.
 Match search(const std::vector<int32_t>& text) {
   Match best;
   const int32_t end = static_cast<int32_t>(text.size()) - 1;
@@ -40,7 +40,7 @@ PAGODA_TEST(lookup_finds_what_a_search_finds) {
       if (rng() % 2 == 0) continue;
       index.follow(text);
       const Match found = index.find(text), wanted = search(text);
-      if (num_kinds > 50) CHECK_EQ(found.length, wanted.length);  // few enough positions to look at them all
+      if (num_kinds > 50) CHECK_EQ(found.length, wanted.length);  // few enough positions to compare them all
       if (num_kinds > 50) CHECK_EQ(found.next, wanted.next);
       CHECK(found.length <= wanted.length);
       num_found += found.length > 0;

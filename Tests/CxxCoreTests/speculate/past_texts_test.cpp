@@ -1,4 +1,4 @@
-// PastTexts against a search through all texts, its limits, and salts that do not see each other.
+// PastTexts compared with a search through all texts, its limits, and isolation of salts.
 #include <algorithm>
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-// Policy against made-up machines and texts: it takes what pays, and loses little when nothing does.
+// Policy with simulated machines and texts: it takes profitable drafts, and loses little if none are.
 #include "speculate/policy.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace pagoda::speculate {
 namespace {
 
 struct Machine {
-  double row_cost;  // of a plain step's second, for a row more
+  double row_cost;  // seconds per additional row; a plain step takes one second
 
   double seconds(int32_t num_rows) const { return 1 + row_cost * (num_rows - 1); }
 };
@@ -26,7 +26,7 @@ struct Outcome {
   }
 };
 
-// Sequences whose drafts hold with a chance; step times vary by a tenth.
+// Sequences whose drafts are accepted with a probability; step times vary by a tenth.
 Outcome simulate(const Machine& machine, double chance, int32_t num_sequences, int num_steps, uint64_t seed) {
   std::mt19937_64 rng(seed);
   const auto uniform = [&] { return static_cast<double>(rng() >> 11) * 0x1p-53; };
@@ -78,7 +78,7 @@ PAGODA_TEST(policy_loses_a_hundredth_at_most) {
 }
 
 PAGODA_TEST(policy_drafts_less_the_more_sequences_there_are) {
-  const Machine machine{0.25};  // a full machine: rows cost nearly what they bring
+  const Machine machine{0.25};  // a fully loaded machine: rows cost nearly as much as they gain
   const Outcome alone = simulate(machine, 0.6, 1, 600, test::seed(73));
   const Outcome crowd = simulate(machine, 0.6, 16, 600, test::seed(74));
   CHECK(alone.speed_up(machine, 1) > 1.1);
@@ -86,7 +86,7 @@ PAGODA_TEST(policy_drafts_less_the_more_sequences_there_are) {
   CHECK(static_cast<double>(crowd.num_drafted) / 16 < 0.5 * static_cast<double>(alone.num_drafted));
 }
 
-// One draft of a head takes one step of it: 1.6 tokens in 1.35 steps are a gain, in 1.65 they would be none.
+// One draft takes one step of the head: 1.6 tokens in 1.35 steps are a gain, in 1.65 they would not be.
 PAGODA_TEST(policy_counts_one_draft_step_for_one_draft) {
   Policy policy;
   for (int i = 0; i < 8; ++i) policy.note_step(1, 1, 1, 1.0, 0.0, 0);
@@ -97,8 +97,8 @@ PAGODA_TEST(policy_counts_one_draft_step_for_one_draft) {
   CHECK_EQ(offer.num_admitted, 1);
 }
 
-// Steps of sequences with a head whose drafts hold with a chance. A plain step takes a second, the head's work
-// `feeding` more, a draft step a tenth. The speed-up over plain steps without the head.
+// Steps of sequences with a head whose drafts are accepted with a probability. A plain step takes a second, the head's
+// work `feeding` more, a draft step a tenth. Returns the speed-up over plain steps without the head.
 static double draft_with_head(Policy& policy, double chance, double feeding, int32_t num_sequences, int num_steps) {
   std::mt19937_64 rng(test::seed(75));
   const auto uniform = [&] { return static_cast<double>(rng() >> 11) * 0x1p-53; };
@@ -142,7 +142,7 @@ PAGODA_TEST(policy_lets_a_head_rest_that_does_not_earn_its_work) {
 
 PAGODA_TEST(policy_keeps_a_head_whose_drafts_hold) {
   Policy policy;
-  draft_with_head(policy, 0.0, 0.05, 16, 2000);  // says nothing of a sequence alone
+  draft_with_head(policy, 0.0, 0.05, 16, 2000);  // irrelevant for a single sequence
   const double speed_up = draft_with_head(policy, 0.95, 0.05, 1, 600);
   CHECK(!policy.head_rests());
   test::note(std::to_string(speed_up) + "x");

@@ -30,7 +30,7 @@ std::atomic<int64_t> live_bytes = 0;
 
 [[maybe_unused]] void note_allocation() {
   if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (countdown != kNever && countdown-- == 0) {  // and ends as kNever
+  if (countdown != kNever && countdown-- == 0) {  // the countdown ends as kNever
     has_failed_once = true;
     throw std::bad_alloc();
   }

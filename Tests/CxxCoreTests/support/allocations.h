@@ -1,4 +1,4 @@
-// The heap under test: counts the allocations and bytes of the program, or lets one allocation of this thread fail, by
+// The heap under test: counts the allocations and bytes of the program, or makes one allocation of this thread fail, by
 // number.
 #pragma once
 
@@ -15,10 +15,10 @@ class FailingAllocation {
   FailingAllocation(const FailingAllocation&) = delete;
   FailingAllocation& operator=(const FailingAllocation&) = delete;
 
-  static bool has_failed() noexcept;  // in this thread, since the last one was made
+  static bool has_failed() noexcept;  // in this thread, since the last one was created
 };
 
-// For what belongs to the test itself: allocations are neither counted nor do they fail.
+// For the test's own allocations, which are not counted and never fail.
 class UncountedAllocations {
  public:
   UncountedAllocations() noexcept;
@@ -36,7 +36,7 @@ bool can_replace_allocations() noexcept;  // false: nothing here counts or fails
 void begin_counting() noexcept;
 int64_t end_counting() noexcept;
 
-// Bytes that all threads have got from operator new and not returned, as the heap counts them.
+// Bytes that all threads have allocated with operator new and not freed, as the heap counts them.
 int64_t num_live_bytes() noexcept;
 
 }  // namespace pagoda::test

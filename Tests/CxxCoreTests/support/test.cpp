@@ -52,7 +52,7 @@ void fail(const char* file, int line, const std::string& message) {
   std::lock_guard lock(running().mutex);
   const char* base = std::strrchr(file, '/');
   running().failures += std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " + message + "\n";
-  if (std::getenv("PAGODA_TEST_FAIL_FAST")) {  // for runs that only ask whether anything fails
+  if (std::getenv("PAGODA_TEST_FAIL_FAST")) {  // for runs that only need to know whether anything fails
     std::fputs(running().failures.c_str(), stdout);
     std::fflush(stdout);
     std::_Exit(1);

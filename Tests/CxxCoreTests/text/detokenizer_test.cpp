@@ -1,4 +1,4 @@
-// Detokenizer: always valid UTF-8, the same text however it comes, and U+FFFD exactly where Python puts it.
+// Detokenizer: always valid UTF-8, the same text however it arrives, and U+FFFD exactly where Python puts it.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// StopStrings: finds the stop that ends first, holds back exactly what may become one, however the text is split.
+// StopStrings: finds the stop that ends first, holds back exactly the text that may become one, however it is split.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -17,7 +17,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// The slow obvious way: the first end of any stop, and among those ending there the earliest start.
+// The slow, simple way: the first end of any stop, and among those ending there the earliest start.
 Answer expected_answer(const std::vector<std::string>& stops, const std::string& text) {
   for (size_t end = 1; end <= text.size(); ++end) {
     Answer answer;
@@ -123,7 +123,7 @@ PAGODA_TEST(stop_strings_do_nothing_while_not_armed) {
   CHECK_EQ(out, "a ");
   CHECK(!watcher.push("op stop st", /*armed=*/false, out));
   CHECK_EQ(out, "a stop stop st");
-  // Text emitted while not armed is no beginning of a stop string.
+  // Text emitted while not armed is not the start of a stop string.
   CHECK(!watcher.push("op", /*armed=*/true, out));
   CHECK_EQ(out, "a stop stop stop");
   CHECK(watcher.push(" stop it", /*armed=*/true, out));

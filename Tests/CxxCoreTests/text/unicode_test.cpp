@@ -84,7 +84,7 @@ PAGODA_TEST(unicode_knows_the_classes_of_the_patterns) {
 PAGODA_TEST(unicode_nfc_composes_reorders_and_replaces) {
   CHECK_EQ(nfc(U"e\u0301"), utf8(U"\u00E9"));
   CHECK_EQ(nfc(U"a\u0301\u0323"), utf8(U"\u1EA1\u0301"));  // the dot below comes first and composes
-  CHECK_EQ(nfc(U"\u00E9\u0323"), utf8(U"\u1EB9\u0301"));   // taken apart to let the dot in
+  CHECK_EQ(nfc(U"\u00E9\u0323"), utf8(U"\u1EB9\u0301"));   // decomposed to insert the dot
   CHECK_EQ(nfc(U"a\u0315\u0300\u05AE\u0300b"), utf8(U"\u00E0\u05AE\u0300\u0315b"));
   CHECK_EQ(nfc(U"\u212B\u2126"), utf8(U"\u00C5\u03A9"));  // replaced by one character
   CHECK_EQ(nfc(U"\u0958"), utf8(U"\u0915\u093C"));        // composed form that NFC does not use
@@ -124,7 +124,7 @@ PAGODA_TEST(unicode_nfc_keeps_track_of_origin) {
   const std::string text = utf8(U"xe\u0301ye\u0301");  // x e ´ y e ´
   std::string out;
   std::vector<text::OriginRun> runs;
-  // The first mark comes from elsewhere than its letter: the pair is not the template's. The last pair is.
+  // The first mark has a different origin than its letter: the pair is not the template's. The last pair is.
   text::append_nfc(text, {{2, true}, {4, false}, {text.size(), true}}, out, runs);
   CHECK_EQ(out, utf8(U"x\u00E9y\u00E9"));
   REQUIRE(runs.size() == 3);

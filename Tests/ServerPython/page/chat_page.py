@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the chat page: headless Chromium with the page open, and what a user does there."""
+"""Fixtures of the chat page's tests: headless Chromium with the page open, and the user's actions."""
 import json
 import os
 import shutil
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-expect.set_options(timeout=30_000)  # other stages run beside these tests
+expect.set_options(timeout=30_000)  # other stages run at the same time
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def browser():
 
 @pytest.fixture
 def refusals():
-    """Statuses that a test lets the page meet; the browser reports each as an error."""
+    """Error statuses that a test expects the page to receive; the browser reports each as an error."""
     return {400}
 
 

@@ -65,7 +65,7 @@ def size(page, request):
 
 @pytest.fixture(params=["light", "dark"])
 def check(page, request):
-    """Runs axe on the page as it is."""
+    """Runs axe on the current page."""
     from axe_playwright_python.sync_playwright import Axe
     page.emulate_media(color_scheme=request.param)
 
@@ -143,7 +143,7 @@ def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, che
     check("undo")
 
 
-# An answer that comes when the test says so: `say` takes what the next event of the stream changes.
+# An answer that the test controls: `say` takes the delta of the next event of the stream.
 HELD_ANSWER = """() => {
   const known = window.fetch, encoder = new TextEncoder();
   window.fetch = (path, options) => {

@@ -1,5 +1,5 @@
-// A stub of AppIntents for Linux, for type checking only: what the app uses, with the generic parameters, constraints and
-// defaults that Apple's documentation gives.
+// A stub of AppIntents for Linux, for type checking only: the parts that the app uses, with the generic
+// parameters, constraints and defaults from Apple's documentation.
 @_exported import Foundation
 
 public struct LocalizedStringResource: ExpressibleByStringLiteral, Sendable {

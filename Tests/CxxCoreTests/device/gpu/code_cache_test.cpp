@@ -1,4 +1,4 @@
-// The CUDA compiler with its files: what was compiled is found again, and anything else than that is compiled anew.
+// The CUDA compiler's code cache: compiled code is found again, and anything else is recompiled.
 #include "device/gpu/cuda/code_cache.h"
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ using device::gpu::cuda::Compiler;
 constexpr ConstantInfo kConstants[] = {{"limit", 0, ConstantType::uint_}};
 constexpr KernelInfo kKernel = {"adder", "adders", {}, kConstants, 256};
 
-// How often the compiler ran for this; the code is right in any case.
+// The number of compiler runs for these arguments; the code is correct in any case.
 int64_t num_compiled(const std::string& folder, int minor = 0, const char* text = "text", uint32_t limit = 1) {
   fake_cuda().diary.clear();
   const Compiler compiler(fake_nvrtc(), 9, minor, CodeCache(folder));
@@ -51,7 +51,7 @@ void write(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// A folder with the code of one kernel in it.
+// A folder that contains the code of one kernel.
 struct Kept {
   std::string folder = temporary_dir() + "/code/deep";
   fs::path path;
@@ -75,13 +75,13 @@ PAGODA_TEST(cuda_code_cache_keeps_what_was_used_last) {
   const auto size = static_cast<int64_t>(fs::file_size(path(1)));
   const CodeCache cache(folder, 3 * size);
   cache.put(key(2), code);
-  write(path(9), "pagoda cubin 0\n" + std::string(1000, 'x'));  // of an older form
+  write(path(9), "pagoda cubin 0\n" + std::string(1000, 'x'));  // an older file format
   write(folder + "/notes.txt", std::string(9000, 'x'));         // not ours
   cache.put(key(3), code);
   CHECK(!fs::exists(path(9)) && fs::exists(folder + "/notes.txt"));
   for (uint64_t number : {1, 2, 3})
     fs::last_write_time(path(number), fs::file_time_type::clock::now() - std::chrono::hours(9 - number));
-  CHECK(cache.find(key(1)) == code);  // the oldest until now
+  CHECK(cache.find(key(1)) == code);  // the oldest file until now
   cache.put(key(4), code);
   CHECK(cache.find(key(2)).empty());
   for (uint64_t number : {1, 3, 4}) CHECK(cache.find(key(number)) == code);
@@ -111,7 +111,7 @@ PAGODA_TEST(cuda_code_cache_compiles_again_what_is_damaged) {
   for (size_t size = 0; size < good.size(); ++size) {
     write(kept.path, good.substr(0, size));
     CHECK_EQ(num_compiled(kept.folder), 1);
-    CHECK(content(kept.path) == good);  // and mends the file
+    CHECK(content(kept.path) == good);  // and repairs the file
   }
   for (size_t bit = 0; bit < good.size() * 8; ++bit) {
     std::string bad = good;
@@ -134,7 +134,7 @@ PAGODA_TEST(cuda_code_cache_takes_no_file_that_is_not_its_own) {
   const Kept kept;
   const std::string good = content(kept.path);
   CHECK_EQ(num_compiled(kept.folder, 0, "other text"), 1);
-  for (const fs::path& path : files_of(kept.folder)) write(path, good);  // the right bytes under another's name
+  for (const fs::path& path : files_of(kept.folder)) write(path, good);  // valid bytes under another file's name
   CHECK_EQ(num_compiled(kept.folder, 0, "other text"), 1);
   CHECK_EQ(num_compiled(kept.folder), 0);
 
@@ -147,7 +147,7 @@ PAGODA_TEST(cuda_code_cache_takes_no_file_that_is_not_its_own) {
   CHECK_EQ(num_compiled(kept.folder), 1);
   CHECK(!fs::is_symlink(kept.path));
   fs::remove(kept.path);
-  fs::create_directory(kept.path);  // in the way for good
+  fs::create_directory(kept.path);  // blocks the path permanently
   CHECK_EQ(num_compiled(kept.folder), 1);
   CHECK_EQ(num_compiled(kept.folder), 1);
   for (const fs::path& path : files_of(kept.folder)) CHECK(path.extension() == ".cubin" || path.stem() == "elsewhere");
@@ -164,7 +164,7 @@ PAGODA_TEST(cuda_code_cache_works_without_its_folder) {
   const Kept kept;
   fs::permissions(kept.folder, fs::perms::owner_read | fs::perms::owner_exec);
   CHECK_EQ(num_compiled(kept.folder), 0);
-  const bool may_write = geteuid() == 0;  // nothing is forbidden to root
+  const bool may_write = geteuid() == 0;  // root may write anywhere
   if (may_write) note("run by root: the folder is no obstacle");
   CHECK_EQ(num_compiled(kept.folder, 0, "other text"), 1);
   CHECK_EQ(num_compiled(kept.folder, 0, "other text"), may_write ? 0 : 1);

@@ -12,8 +12,8 @@ namespace {
 using software::Options;
 using software::Order;
 
-// How a defect shows in builds with instrumented kernels, and in all others (null: not seen there; kCrash: it would end
-// the process, on a guard page or under a sanitizer).
+// How a defect is reported in builds with instrumented kernels, and in all others (null: not detected there; kCrash: it
+// would end the process, on a guard page or under a sanitizer).
 struct Defect {
   const char* kernel;
   const char* checked;
@@ -89,7 +89,7 @@ PAGODA_TEST(gpu_defects_are_noticed) {
       ++num_crashes;
       continue;
     }
-    if (!want && defect.checked) continue;  // luck decides what such a build shows
+    if (!want && defect.checked) continue;  // the result in such a build is down to chance
     const std::string got = notice(defect.kernel);
     test::note(std::string(defect.kernel) + ": " + got);
     if (want ? got.find(want) == std::string::npos : !got.empty())

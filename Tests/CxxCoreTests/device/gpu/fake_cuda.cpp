@@ -17,7 +17,7 @@ FakeCuda& fake_cuda() {
 namespace {
 
 CudaResult note_call(const std::string& call, const std::string& details = "") {
-  static std::mutex lock;  // kernels are compiled side by side
+  static std::mutex lock;  // kernels are compiled in parallel
   const std::lock_guard<std::mutex> hold(lock);
   if (fake_cuda().keeps_diary) fake_cuda().diary.push_back(details.empty() ? call : call + " " + details);
   return fake_cuda().fail_call == call ? fake_cuda().fail_result : 0;

@@ -1,5 +1,5 @@
-// FakeCuda: a driver and a compiler that keep a diary instead of a GPU, so that the CUDA backend's own work can be seen
-// on any machine. Its memory is the host's; a launch writes nothing.
+// FakeCuda: a fake driver and compiler that log their calls, so that the CUDA backend can be tested on any machine
+// without a GPU. Its memory is the host's; a launch writes nothing.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace pagoda::test {
 
 struct FakeCuda {
   std::vector<std::string> diary;  // calls that matter, in order
-  bool keeps_diary = true;         // what keeps one allocates
+  bool keeps_diary = true;         // logging allocates memory
   std::string fail_call;           // the call of this name fails from now on
-  int fail_result = 700;           // an illegal address
+  int fail_result = 700;           // illegal address
   int num_gpus = 1, major = 9, nvrtc_major = 13;
   int live_buffers = 0, live_modules = 0, live_graphs = 0, live_streams = 0, live_contexts = 0;
 };
 
-FakeCuda& fake_cuda();  // the one the tables below write to
+FakeCuda& fake_cuda();  // the instance that the tables below write to
 device::gpu::cuda::Driver fake_driver();
 device::gpu::cuda::Nvrtc fake_nvrtc();
 

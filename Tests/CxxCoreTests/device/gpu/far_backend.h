@@ -1,5 +1,5 @@
-// FarBackend: the software backend with its memory out of the host's sight, as a graphics card's is; counts what is
-// fetched from it, and threadgroups.
+// FarBackend: the software backend with memory that the host cannot access, like a graphics card's; counts the fetches
+// from it, and threadgroups.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The GPU encoder: what it refuses, with the sizes that kernels have; the step after a refusal works.
+// The GPU encoder: shapes that it refuses, with the sizes that kernels support; the step after a refusal works.
 #include "device/rig.h"
 #include "ops/ops.h"
 #include "support/test.h"
@@ -8,7 +8,7 @@ namespace {
 
 using device::Tensor;
 
-// The step fails with a message that has `part`; the next one is good.
+// The step fails with a message that contains `part`; the next one succeeds.
 void refused(Rig& rig, const std::string& part) {
   const Status status = rig.finish();
   note(status.message);

@@ -28,7 +28,7 @@ PAGODA_TEST(gpu_hazards_of_each_kind_need_a_barrier) {
   CHECK(after({&a, 0, 1000, true}, {&a, 0, 1000, true}));     // write after write
   CHECK(!after({&a, 0, 1000, false}, {&a, 0, 1000, false}));  // reads only
   CHECK(!after({&a, 0, 1000, true}, {&b, 0, 1000, true}));    // other memory
-  CHECK(!after({&a, 0, 500, true}, {&a, 500, 1000, true}));   // side by side
+  CHECK(!after({&a, 0, 500, true}, {&a, 500, 1000, true}));   // adjacent
   CHECK(after({&a, 0, 501, true}, {&a, 500, 1000, false}));   // one byte in common
 }
 
@@ -39,14 +39,14 @@ PAGODA_TEST(gpu_hazards_end_at_a_barrier) {
   CHECK(!tracker.needs_barrier(std::span(&write_a, 1)));
   CHECK(!tracker.needs_barrier(std::span(&write_b, 1)));
   CHECK(tracker.needs_barrier(std::span(&read_a, 1)));
-  CHECK(!tracker.needs_barrier(std::span(&read_a, 1)));  // the write lies before that barrier
+  CHECK(!tracker.needs_barrier(std::span(&read_a, 1)));  // the write precedes that barrier
   CHECK(!tracker.needs_barrier(std::span(&write_b, 1)));
   CHECK(tracker.needs_barrier(std::span(&write_b, 1)));
   tracker.clear();
   CHECK(!tracker.needs_barrier(std::span(&write_a, 1)));
 }
 
-// In random steps, no two launches between barriers conflict, and a barrier is there only when one is needed.
+// In random steps, no two launches between barriers conflict, and there is no barrier unless one is needed.
 PAGODA_TEST(gpu_hazards_barriers_are_needed_and_enough) {
   std::mt19937_64 random(test::seed(41));
   FakeBuffer buffers[3];
@@ -77,7 +77,7 @@ struct Chain {
   uint64_t num_barriers = 0;
 };
 
-// Three norms, each of what the last one gave, in one step.
+// Three norms in one step, each applied to the previous one's output.
 Chain run_chain(const software::Options& options) {
   namespace rms = kernels::rms_norm;
   constexpr uint32_t kRows = 4, kWidth = 64;

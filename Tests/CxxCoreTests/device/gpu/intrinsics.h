@@ -1,4 +1,4 @@
-// Tests of every function that kernels may call, for any backend made over generated::test_files().
+// Tests of every function that kernels may call, for any backend created with generated::test_files().
 // The software device runs them in every suite; other backends call the same functions from their own tests.
 #pragma once
 
@@ -8,8 +8,8 @@ namespace pagoda::device::gpu::test_kernels {
 
 // How far mathematical functions may be from the exact value, in units of float's epsilon times the magnitude.
 struct MathTolerance {
-  double precise = 4;  // also of half: rounding to it is allowed for separately
-  double fast = 4;     // fast:: functions of GPUs are further away
+  double precise = 4;  // for half too: its rounding is allowed for separately
+  double fast = 4;     // fast:: functions of GPUs are less accurate
 };
 
 void check_simd_float(Backend& backend);

@@ -34,7 +34,7 @@ void expect(const std::string& what, double got, double want, double tolerance) 
 
 double as_half(double v) { return f16_to_f32(f32_to_f16(static_cast<float>(v))); }
 
-// In the kernel's order: function, whether it takes |v| + 1/4, whether it is of fast::.
+// In the kernel's order: function, whether it takes |v| + 1/4, whether it is in fast::.
 struct Unary {
   const char* name;
   double (*want)(double);
@@ -134,7 +134,7 @@ void check_scalar(Backend& backend, const MathTolerance& tolerance) {
 
 void check_conversions(Backend& backend) {
   std::mt19937_64 random(test::seed(24));
-  // Ties, subnormals of half, limits, and random bits; no NaN, whose payload is free.
+  // Ties, subnormals of half, limits, and random bits; no NaN, whose payload is unspecified.
   std::vector<uint32_t> in = {0x00000000, 0x80000000, 0x3f800000, 0x3f801000, 0x3f803000, 0x3f808000, 0x3f818000,
                               0x477fe000, 0x477fefff, 0x477ff000, 0x33000000, 0x33000001, 0x387fc000, 0x38800000,
                               0x387fe000, 0x7f7fffff, 0x00000001, 0x00800000, 0x7f800000, 0xff800000};

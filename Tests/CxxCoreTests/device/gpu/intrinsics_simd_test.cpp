@@ -1,4 +1,4 @@
-// simd functions and positions of Tests/Kernels/intrinsics_simd.metal against what the language says.
+// simd functions and positions of Tests/Kernels/intrinsics_simd.metal against the language specification.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -49,7 +49,7 @@ void check_simd_float(Backend& backend) {
   std::mt19937_64 random(test::seed(11));
   std::vector<float> in(64);
   std::vector<uint32_t> from(64);
-  // Eighths below two: halves hold them, and sums of them are exact.
+  // Eighths below two: half represents them exactly, and so are their sums.
   for (float& f : in) f = static_cast<float>(static_cast<int>(random() % 31) - 15) / 8.0f;
   for (float& f : in)
     if (f == 0.0f) f = 1.0f;
@@ -78,14 +78,14 @@ void check_simd_float(Backend& backend) {
   };
   std::vector<Bound> bound = {Bound::of(0, in), Bound::of(1, from), Bound::of(2, std::vector<float>(rows.size() * 64))};
   REQUIRE_OK(run_kernel(backend, kernels::intrinsics_simd_float::kernel, {}, {64, 1, 1}, bound));
-  compare(rows, in, bound[2].as<float>(), 1e-5);  // of the product, whose order is free
+  compare(rows, in, bound[2].as<float>(), 1e-5);  // for the product, whose order is unspecified
 }
 
 void check_simd_uint(Backend& backend) {
   std::mt19937_64 random(test::seed(12));
   std::vector<uint32_t> in(64);
   for (uint32_t& v : in) v = static_cast<uint32_t>(random() % 1000) * 2 + 1;
-  in[40] = 0;  // only the first simdgroup holds odd numbers alone
+  in[40] = 0;  // only the first simdgroup has nothing but odd numbers
   using P = const uint32_t*;
   using U = uint32_t;
   const auto has = [](P v, U x) { return static_cast<U>(std::count(v, v + 32, x) > 0); };

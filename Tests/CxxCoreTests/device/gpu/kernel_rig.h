@@ -1,4 +1,4 @@
-// KernelRig: one launch of a test kernel from host vectors to host vectors, on any backend.
+// KernelRig: launches a test kernel once on any backend, with inputs and outputs in host vectors.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ std::span<const KernelFile> test_files() noexcept;  // of Tests/Kernels
 
 namespace pagoda::device::gpu::test_kernels {
 
-// A binding of one index: bytes that go to the device and come back.
+// The binding of one index: bytes that are copied to the device and back.
 struct Bound {
   int index = 0;
   std::vector<std::byte> bytes;

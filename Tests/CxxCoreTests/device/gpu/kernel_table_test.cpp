@@ -1,4 +1,4 @@
-// The tables of kernels say what the texts say: names, bindings, constants, for each device's text.
+// The kernel tables agree with the kernel sources: names, bindings, constants, for each device's source.
 #include "device/gpu/kernel_table.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<std::string_view> included(std::string_view text) {
   return names;
 }
 
-// A text for NVRTC and all that it includes; empty if a header is missing.
+// A source for NVRTC and everything that it includes; empty if a header is missing.
 std::string cuda_text(const KernelSource& source) {
   std::string text(source.cuda);
   std::vector<std::string_view> names = included(source.cuda);
@@ -50,7 +50,7 @@ PAGODA_TEST(gpu_table_names_are_in_the_texts) {
       CHECK(names.insert(kernel.name).second);
       CHECK_EQ(std::string(kernel.file), std::string(file.source.file));
       CHECK(find_kernel(generated::files(), kernel.name) == &kernel);
-      // The text declares it, itself or as an instance of a template; instances may be made by a macro.
+      // The text declares it, directly or as a template instance; instances may come from a macro.
       const std::string name(kernel.name);
       bool declared = has(metal, "kernel void " + name + "(");
       for (size_t i = name.find('_'); i != std::string::npos; i = name.find('_', i + 1))
@@ -93,7 +93,7 @@ PAGODA_TEST(gpu_table_texts_stand_alone) {
     const std::string metal = metal_text(file.source);
     CHECK(!has(metal, "#include \""));  // Metal compiles it from memory
     CHECK(has(metal, "#include <metal_stdlib>"));
-    CHECK(metal.starts_with("#pragma METAL fp contract(off)\n"));  // nothing fused but where fma() says so
+    CHECK(metal.starts_with("#pragma METAL fp contract(off)\n"));  // no contraction except explicit fma()
   }
   for (const auto& headers : {generated::cuda_headers(), generated::metal_headers()})
     for (const KernelHeader& header : headers) CHECK(!header.text.empty());

@@ -1,4 +1,4 @@
-// Rows of logits for the kernels that pick tokens, and what the sampler takes from them.
+// Rows of logits for the kernels that pick tokens, and the sampler's choice for them.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace pagoda::test {
 
-// Many ties, and among them the two zeros and minus infinity; some rows with what no row may have.
+// Many ties, including the two zeros and minus infinity; some rows have invalid values.
 inline std::vector<float> random_logits_row(Random& random, int64_t vocab) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> row = random.normal(vocab, 3);
@@ -19,7 +19,7 @@ inline std::vector<float> random_logits_row(Random& random, int64_t vocab) {
   const auto anywhere = [&]() -> float& { return row[static_cast<size_t>(random.below(vocab))]; };
   for (float& logit : row) {
     logit = std::round(logit);
-    if (kind == 1 || kind == 2) logit = -std::abs(logit);  // the highest are zeros
+    if (kind == 1 || kind == 2) logit = -std::abs(logit);  // the maximum is zero
     if (kind == 3) logit = -infinity;
     if (kind == 4 && random.below(2) == 0) logit = -infinity;
     if (kind == 5) logit *= std::numeric_limits<float>::denorm_min();

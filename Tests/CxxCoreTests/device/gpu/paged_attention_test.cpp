@@ -1,4 +1,4 @@
-// paged_attention on GPUs: launches follow the longest sequence of the step, and its bits do not.
+// paged_attention on GPUs: launches depend on the longest sequence of the step, but the bits do not.
 #include "device/gpu/far_backend.h"
 #include "device/gpu/gpu_device.h"
 #include "device/rig.h"
@@ -13,7 +13,7 @@ using device::gpu::FarBackend;
 
 constexpr int64_t kBlocks = 96, kBlockSize = 16, kHeads = 4, kDim = 16;  // 1536 positions: 6 partitions
 
-// Rows of two sequences with `cached` tokens before them; the host is told their longest, or nothing.
+// Rows of two sequences with `cached` tokens before them; the host knows the longest context, or nothing.
 struct Seen {
   std::vector<std::byte> out;
   int64_t threadgroups = 0;

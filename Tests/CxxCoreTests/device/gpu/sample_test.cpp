@@ -79,7 +79,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws) {
   }
 }
 
-// Each boundary between two tokens, from both sides: random bits are the only thing a draw may turn on.
+// Each boundary between two tokens, from both sides: a draw may depend only on the random bits.
 PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_at_every_edge) {
   Random random(seed(73));
   Rig rig("software");
@@ -95,7 +95,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_at_every_edge) {
   uint64_t before = 0;
   for (size_t id = 0; id < row.size(); ++id) {
     before += weight(row[id]);
-    // The least bits whose share of the total is `before`, and the bits just below.
+    // The smallest bits whose share of the total is `before`, and the bits just below.
     const auto bits = static_cast<uint64_t>((static_cast<unsigned __int128>(before) << 64) / total) + 1;
     for (const auto& [random_bits, token] : {std::pair(bits - 2, id), std::pair(bits, id + 1)}) {
       if (token == row.size()) continue;
@@ -107,7 +107,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_at_every_edge) {
   compare(rig, rows, 12);
 }
 
-// A row without a request, and one that asks for more than there is room for.
+// A row without a request, and one that requests more than fits.
 PAGODA_TEST(gpu_sample_stays_in_its_bounds) {
   Random random(seed(74));
   Rig rig("software");

@@ -28,7 +28,7 @@ class Recorder final : public Checker {
       line += " " + std::string(region.name) + "=" + std::to_string(hash);
     }
     line += "\n";
-    std::fwrite(line.data(), 1, line.size(), file_);  // whole lines: tests run in processes of their own
+    std::fwrite(line.data(), 1, line.size(), file_);  // whole lines: tests run in separate processes
     std::fflush(file_);
   }
   void begin_threadgroup() noexcept override {}

@@ -1,4 +1,4 @@
-// The software device: a kernel of Shaders/ from text to numbers, and what the device refuses.
+// The software device: a kernel of Shaders/ from source to results, and launches that the device refuses.
 #include "device/gpu/software/software_backend.h"
 
 #include <cmath>
@@ -19,7 +19,7 @@ struct RmsNormRun {
   Status status;
 };
 
-// Runs rms_norm on rows of random numbers; `spoil` changes the bindings before.
+// Runs rms_norm on rows of random numbers; `spoil` changes the bindings first.
 template <class Spoil>
 RmsNormRun run_rms_norm(const Options& options, bool has_residual, Spoil spoil) {
   RmsNormRun run;

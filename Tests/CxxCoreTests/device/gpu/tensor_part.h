@@ -1,5 +1,5 @@
-// TensorPart: the software backend in the part of a GPU with matrix units, well or ill behaved; its clock counts
-// launches of products.
+// TensorPart: the software backend playing a GPU with matrix units, correct or faulty; its clock counts launches of
+// products.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ class TensorPart final : public Backend {
     well,            // in half the time
     slowly,          // in twice the time
     with_the_batch,  // more than 64 rows get other bits
-    with_the_place,  // the rows from 64 on do, whatever their number
+    with_the_place,  // the rows from 64 on do, for any number of rows
     wrongly,         // all sums are twice what they should be
-    roughly,         // by one part in 500
-    usual_wrongly,   // those of the usual kernels are
+    roughly,         // off by one part in 500
+    usual_wrongly,   // the sums of the usual kernels are wrong
     not_at_all,      // does not compile
     without_memory,
   };
@@ -73,7 +73,7 @@ class TensorPart final : public Backend {
 
  private:
   static constexpr size_t kMostRows = 512;
-  // Adds the product of the rows from `first` on once more.
+  // Adds the product of the rows from `first` on a second time.
   void add(std::span<const Binding> bindings, Size3 groups, Size3 threads, const Pipeline& pipeline, uint32_t first) {
     std::vector<Binding> again(bindings.begin(), bindings.end());
     pagoda_args::Matmul args = *static_cast<const pagoda_args::Matmul*>(again.back().values);

@@ -1,4 +1,4 @@
-// A token's rotations, caching and attention in one launch: the bits of one op after the other.
+// A token's rotations, caching and attention in one launch: the same bits as separate ops.
 #include <algorithm>
 #include <cmath>
 
@@ -54,7 +54,7 @@ void place_rows(const Batch& batch, int64_t block_size, std::vector<int64_t>& sl
     }
 }
 
-// fused: nothing comes between the ops, which a device may then take into one launch.
+// fused: nothing comes between the ops, so a device may run them in one launch.
 Results attend(const Heads& s, const Batch& batch, int64_t max_context, bool fused) {
   Rig rig("software");
   Random random(seed(94));
@@ -100,7 +100,7 @@ Results attend(const Heads& s, const Batch& batch, int64_t max_context, bool fus
   return results;
 }
 
-// `together`: launches of all ops when nothing comes between them.
+// `together`: launches of all ops if nothing comes between them.
 void compare_ops(const Heads& s, const Batch& batch, int64_t max_context, int64_t together) {
   const std::string name = std::to_string(static_cast<int>(s.type)) + ": " + std::to_string(s.heads) + " heads of " +
                            std::to_string(s.dim) + ", window " + std::to_string(s.window);
@@ -123,14 +123,14 @@ PAGODA_TEST(gpu_token_attention_gives_the_bits_of_single_ops) {
   compare_ops({DType::bf16, 2, 1, 256, 32}, {{33}, {1}}, 96, 1);
 }
 
-// Partitions are merged in a launch of their own; only the last one's threadgroup has the new key.
+// Partitions are merged in a separate launch; only the last one's threadgroup has the new key.
 PAGODA_TEST(gpu_token_attention_gives_the_bits_of_single_ops_over_partitions) {
   const Batch over{{5, 255, 256, 511, 700, 1103}, {1, 1, 1, 1, 1, 1}};
   compare_ops({DType::bf16, 8, 1, 32, 16}, over, 1104, 2);
   compare_ops({DType::f32, 5, 1, 16, 8, false, 300, 0, true}, over, 1104, 2);
 }
 
-// Nine heads that share a KV head are two threadgroups, of which both would write the key; prompts have more tokens.
+// Nine heads that share a KV head are two threadgroups, both of which would write the key; prompts have more tokens.
 PAGODA_TEST(gpu_token_attention_leaves_other_batches_alone) {
   compare_ops({DType::bf16, 9, 1, 16, 16}, {{0, 31}, {1, 1}}, 96, 2);
   compare_ops({DType::bf16, 4, 1, 16, 16}, {{3, 31}, {4, 1}}, 96, 2);

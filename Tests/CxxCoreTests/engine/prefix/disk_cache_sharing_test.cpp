@@ -1,4 +1,4 @@
-// Prefixes on disk in a folder that several processes share, and that a killed one leaves behind.
+// Prefixes on disk in a folder that several processes share, and in one left behind by a killed process.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ std::shared_ptr<DiskStore> open_fake_store(const std::string& folder, int64_t ma
                                                      .retry_seconds = 0});
 }
 
-// Queues a file of zeros for `tokens`; false when the store wants none.
+// Queues a file of zeros for `tokens`; false if the store does not need it.
 bool write_zeros(DiskStore& store, const Tokens& tokens) {
   auto head = store.plan("", tokens);
   if (!head) return false;
@@ -52,7 +52,7 @@ void answer(FakeHarness& harness, uint64_t id, const Tokens& prompt, Recorder& r
   while (harness.core->has_work()) harness.core->step();
 }
 
-// A process of its own that asks and writes until it is killed.
+// A separate process that sends requests and writes until it is killed.
 [[noreturn]] void write_for_ever(const std::string& folder, uint64_t seed) {
   std::mt19937_64 rng(seed);
   FakeHarness harness(kill_shape(), {}, open_fake_store(folder));
@@ -78,7 +78,7 @@ PAGODA_TEST(disk_cache_a_file_that_another_process_is_writing_is_left_to_it) {
     CHECK(store->stats().is_on && store->stats().num_writes == 0 && store->stats().num_failures == 0);
     CHECK(fs::exists(path + ".tmp"));
     CHECK(open_fake_store(folder)->stats().is_on);
-    CHECK(fs::exists(path + ".tmp"));  // nor did a store that was opened meanwhile take it for a rest
+    CHECK(fs::exists(path + ".tmp"));  // nor did a store opened in the meantime remove it as a leftover
     CHECK_OK((*other)->commit());
   }
   CHECK(fs::exists(path));
@@ -114,7 +114,8 @@ PAGODA_TEST(disk_cache_the_limit_is_that_of_the_folder) {
   CHECK(first->find_next("", longer, 0, 0).has_value());
 }
 
-// A router may send each turn of a chat to another process: what one wrote is found by the next without a restart.
+// A router may send each turn of a chat to another process: files written by one are found by the next without a
+// restart.
 PAGODA_TEST(disk_cache_finds_what_another_process_has_written_since) {
   const std::string folder = test::temporary_dir();
   const auto reader = open_fake_store(folder), writer = open_fake_store(folder);
@@ -124,7 +125,7 @@ PAGODA_TEST(disk_cache_finds_what_another_process_has_written_since) {
     longer.push_back(1);
     CHECK(!reader->find_next("", longer, 0, 0));
     CHECK(write_zeros(*writer, tokens));
-    // A listing is not followed by another at once, so that a busy folder costs little.
+    // A listing is not immediately followed by another, so that a busy folder costs little.
     std::optional<DiskStore::Next> next;
     for (int tries = 0; tries < 2000 && !next; ++tries) {
       next = reader->find_next("", longer, 0, 0);
@@ -146,7 +147,7 @@ PAGODA_TEST(disk_cache_writing_resumes_when_there_is_space_again) {
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   CHECK(write_zeros(*store, random_tokens(60, 100)));
   const DiskStats full = store->stats();
-  CHECK(write_zeros(*store, random_tokens(61, 100)));  // tried again, in vain
+  CHECK(write_zeros(*store, random_tokens(61, 100)));  // tried again, without success
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, old_handler);
   CHECK(!full.is_on && full.num_failures == 1 && full.num_writes == 0);
@@ -158,7 +159,7 @@ PAGODA_TEST(disk_cache_writing_resumes_when_there_is_space_again) {
   CHECK_EQ(files_in(folder).size(), size_t{1});
 }
 
-// Both write the same prompts and others, and make room for each other all the time.
+// Both write the same prompts and others, and evict each other's files all the time.
 PAGODA_TEST(disk_cache_two_processes_share_a_folder) {
   const std::string folder = test::temporary_dir();
   constexpr int64_t kMaxBytes = 60000;
@@ -194,7 +195,7 @@ PAGODA_TEST(disk_cache_two_processes_share_a_folder) {
   for (const fs::path& file : files_in(folder)) CHECK(file.extension() == ".pagoda-prefix");
 }
 
-// PAGODA_KILL_ROUNDS asks for more than the regular 30, and for a line about them.
+// PAGODA_KILL_ROUNDS runs more than the default 30 rounds, and prints a line about them.
 PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
   const char* asked = std::getenv("PAGODA_KILL_ROUNDS");
   const int num_rounds = asked ? std::atoi(asked) : 30;

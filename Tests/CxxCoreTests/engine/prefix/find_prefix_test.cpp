@@ -1,4 +1,4 @@
-// find_prefix: any thread learns what a request would find in the cache, and leaves no trace there.
+// find_prefix: any thread can query what a request would find in the cache, without changing it.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -48,7 +48,7 @@ void run(EngineThread& engine, const Request& request, Recorder& recorder) {
   CHECK(recorder.finished.load());
 }
 
-// The finished event comes before the sequence is retired; a step later it is.
+// The finished event is sent before the sequence is retired, which happens one step later.
 PrefixMatch settled(EngineThread& engine, const Request& request) {
   while (engine.stats().num_running > 0) std::this_thread::yield();
   PrefixMatch match;
@@ -69,7 +69,7 @@ PAGODA_TEST(engine_find_prefix_tells_what_the_next_request_finds) {
     CHECK_EQ(engine->find_prefix(request.prompt_ids, "").num_matched_tokens, 0);
     Recorder first, second;
     run(*engine, request, first);
-    Request longer = request;  // a second turn: the state is kept where the first one ended
+    Request longer = request;  // a second turn: the state is saved where the first one ended
     longer.prompt_ids.insert(longer.prompt_ids.end(), first.tokens.begin(), first.tokens.end());
     for (int i = 0; i < 9; ++i) longer.prompt_ids.push_back(1);
     const PrefixMatch match = settled(*engine, longer);

@@ -1,4 +1,4 @@
-// Prefixes in the host's memory: found after the device gave up their room, within the limit, and never by another
+// Prefixes in host memory: found after the device evicted them, within the limit, and never by another
 // tenant.
 #include <algorithm>
 #include <memory>
@@ -27,7 +27,7 @@ PrefixLayout fake_layout() {
           .state_bytes = sizeof(test::FakeModel::State)};
 }
 
-// Keeps a prefix of zeros for `tokens`; false when the store wants none.
+// Stores a prefix of zeros for `tokens`; false if the store does not need it.
 bool keep(PrefixStore& store, const Tokens& tokens, const std::string& salt = "") {
   auto head = store.plan(salt, tokens);
   if (!head) return false;
@@ -68,7 +68,7 @@ struct Answers {
   EngineStats stats;
 };
 
-// All at once, or one after the other.
+// All concurrently, or one after another.
 Answers ask(const char* model, const EngineOptions& options, const std::vector<Tokens>& prompts, bool at_once,
             int32_t max_tokens) {
   Answers answers;
@@ -117,7 +117,7 @@ PAGODA_TEST(host_cache_finds_a_prompt_whose_blocks_were_given_away) {
   }
 }
 
-// The kernels of GPUs: blocks and states leave the device's buffers and come back.
+// GPU kernels: blocks and states are copied out of the device's buffers and back.
 PAGODA_TEST(host_cache_finds_a_prompt_that_a_gpu_gave_away) {
   const Tokens first = random_tokens(3, 40), second = random_tokens(4, 50);
   const std::vector<Tokens> prompts{first, second, first};
@@ -130,7 +130,7 @@ PAGODA_TEST(host_cache_finds_a_prompt_that_a_gpu_gave_away) {
   CHECK(on.stats.host.num_hits > 0);
 }
 
-// Six answers in a pool for two and a half.
+// Six answers in a pool large enough for two and a half.
 PAGODA_TEST(host_cache_preempted_answers_have_the_bits_of_those_alone) {
   for (const char* model : {"qwen3_5", "qwen3"}) {
     std::vector<Tokens> prompts;
@@ -168,7 +168,7 @@ PAGODA_TEST(host_cache_gives_up_the_least_recently_used_within_its_limit) {
   CHECK(small.stats().num_dropped == 1 && small.stats().bytes == 0);
 }
 
-// A prefix whose parents are gone cannot be used, so none is kept, and none goes before those that continue it.
+// A prefix without its parents cannot be used, so none is kept, and no parent is evicted before its children.
 PAGODA_TEST(host_cache_chains_stay_whole_under_random_use) {
   std::mt19937_64 rng(test::seed(7));
   const auto pick = [&](size_t count) { return static_cast<size_t>(rng() % count); };
@@ -184,7 +184,7 @@ PAGODA_TEST(host_cache_chains_stay_whole_under_random_use) {
     else (void)store.find_next("", tokens, 0, 0);
     CHECK(store.stats().bytes <= kMaxBytes);
   }
-  // Whatever is kept can be read from its first block on: the prefixes read, each continuing the last, are all there.
+  // Everything kept can be read from its first block on: the prefixes read, each continuing the last, are all present.
   int64_t num_read = 0;
   for (const Tokens& text : texts) {
     int64_t num_blocks = 0;
@@ -212,7 +212,7 @@ PAGODA_TEST(host_cache_tenants_share_nothing) {
   CHECK(has(store, tokens, "one") && !has(store, tokens, "two") && !has(store, tokens));
   const auto next = store.find_next("one", with_one_more(tokens), 0, 0);
   REQUIRE(next.has_value());
-  CHECK(!store.read(*next, "two", with_one_more(tokens)).is_ok());  // with a key that was come by in whatever way
+  CHECK(!store.read(*next, "two", with_one_more(tokens)).is_ok());  // even with the other tenant's key
 
   const auto host = std::make_shared<HostStore>(fake_layout(), 1 << 20);
   FakeHarness harness({.num_blocks = 20, .max_checkpoints = 8}, {}, nullptr, nullptr, host);
@@ -226,13 +226,13 @@ PAGODA_TEST(host_cache_tenants_share_nothing) {
   };
   const Tokens prompt = random_tokens(6, 200), other = random_tokens(7, 250);
   CHECK_EQ(ask_as("one", 1, prompt), 0);
-  CHECK_EQ(ask_as("two", 2, other), 0);  // takes the blocks
+  CHECK_EQ(ask_as("two", 2, other), 0);  // reuses the blocks
   CHECK_EQ(ask_as("two", 3, prompt), 0);
   ask_as("two", 4, other);
   CHECK(ask_as("one", 5, prompt) >= 192);
 }
 
-// Where the host's memory has the beginning of a prompt, the folder is asked for the rest alone.
+// If host memory has the start of a prompt, only the rest is read from the folder.
 PAGODA_TEST(host_cache_and_folder_complete_each_other) {
   const std::string folder = test::temporary_dir();
   const auto open_disk = [&] {

@@ -53,7 +53,7 @@ class Schedule {
       for (int n = pick(10, 110); n > 0; --n) base.push_back(pick(0, 11) == 0 ? kTurnEnd : pick(6, 90));
   }
 
-  // `folder`: where prefixes outlive the harness; none when empty. `host_bytes`: of a cache in the host's memory.
+  // `folder`: where prefixes outlive the harness; none if empty. `host_bytes`: size of a cache in host memory.
   void run(int num_requests, Reach& reach, const std::string& folder = {}, int64_t host_bytes = 0) {
     const std::shared_ptr<HostStore> host =
         host_bytes > 0 ? std::make_shared<HostStore>(layout(), host_bytes) : nullptr;
@@ -83,7 +83,7 @@ class Schedule {
     for (auto& [id, entry] : entries) compare(solo, id, entry.request, entry.recorder, entry.aborted);
     reach.num_requests += num_requests;
     const EngineStats stats = harness.core->stats();
-    CHECK(stats.cache.num_checkpoint_hits <= stats.cache.num_lookups + stats.num_preemptions);  // not those that wait
+    CHECK(stats.cache.num_checkpoint_hits <= stats.cache.num_lookups + stats.num_preemptions);  // none for waiting ones
     reach.add(stats);
   }
 
@@ -177,7 +177,7 @@ PAGODA_TEST(prefix_cache_random_schedules_change_no_token) {
   CHECK(cache.num_block_evictions > 0 && cache.num_checkpoint_evictions > 0);
 }
 
-// The same prompts again and again, in engines that come and go.
+// The same prompts repeatedly, in changing engines.
 PAGODA_TEST(prefix_cache_random_schedules_with_restarts_change_no_token) {
   const uint64_t first = test::seed(900);
   const std::string folder = test::temporary_dir();
@@ -193,7 +193,7 @@ PAGODA_TEST(prefix_cache_random_schedules_with_restarts_change_no_token) {
 }
 
 // Host caches of all sizes, some so small that most prefixes do not fit, some with a folder behind them that has the
-// same prompts from the engine before.
+// same prompts from the previous engine.
 PAGODA_TEST(prefix_cache_random_schedules_with_a_host_cache_change_no_token) {
   const uint64_t first = test::seed(1300);
   const std::string folder = test::temporary_dir();

@@ -1,5 +1,5 @@
-// Prefix files from another engine: they are taken over, answers are the same to the bit, and a bad file costs nothing
-// but time.
+// Prefix files from another engine: they are adopted, answers are bit-identical, and a bad file costs only
+// time.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +26,7 @@ Tokens random_tokens(uint64_t seed, int count) {
   return tokens;
 }
 
-// An engine with a folder of its own for prefixes.
+// An engine with its own prefix folder.
 struct Peer {
   explicit Peer(const std::string& folder) : folder(folder) {
     EngineOptions options;
@@ -57,7 +57,7 @@ struct Peer {
   uint64_t num_requests = 0;
 };
 
-// Copies a file of one peer to another as a transfer would, with byte `flipped` from the end changed; 0 changes none.
+// Copies a file from one peer to another like a transfer, with byte `flipped` from the end changed; 0 changes none.
 Status send(Peer& from, const PrefixFileInfo& file, Peer& to, int64_t flipped = 0) {
   const std::string path = to.folder + "/received";
   fs::copy_file(from.folder + "/" + file.name, path, fs::copy_options::overwrite_existing);
@@ -106,7 +106,7 @@ PAGODA_TEST(prefix_exchange_a_changed_file_is_refused_or_removed_and_never_used)
   const auto files = first.harness->core->prefix_files(prompt, "").files;
   REQUIRE(!files.empty());
   const int64_t size = files[0].size_bytes;
-  CHECK(send(first, files[0], second, size).code == StatusCode::bad_file);        // the first byte: not such a file
+  CHECK(send(first, files[0], second, size).code == StatusCode::bad_file);        // the first byte: not a prefix file
   CHECK(send(first, files[0], second, size - 100).code == StatusCode::bad_file);  // the head
   PrefixFileInfo renamed = files[0];
   renamed.name[0] = renamed.name[0] == '0' ? '1' : '0';

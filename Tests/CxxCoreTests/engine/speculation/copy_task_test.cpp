@@ -1,5 +1,5 @@
-// Speculation on a copy task: a model that repeats a file of 800 tokens with three edits, and the lookup drafter; what
-// the same client was told before, and what another was told, which is no source of drafts.
+// Speculation on a copy task: a model that repeats a file of 800 tokens with three edits, and the lookup drafter;
+// earlier answers to the same client, and answers to another client, which are not a source of drafts.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -19,7 +19,7 @@ using test::Recorder;
 
 constexpr int32_t kVocab = 500, kFile = 800, kMaxLen = 2 * kFile + 8;
 
-// Says at each position what `text` has at the next one, whatever the tokens in the batch are.
+// Returns the token of `text` at the next position, regardless of the tokens in the batch.
 class Reciter final : public model::Model {
  public:
   explicit Reciter(std::vector<int32_t> text) : text_(std::move(text)) {}
@@ -130,7 +130,7 @@ PAGODA_TEST(speculation_a_copy_without_state_takes_a_tenth_of_the_steps) {
   CHECK(off->num_steps >= 10 * on->num_steps);
 }
 
-// An answer that was given before under the same salt is drafted.
+// An earlier answer under the same salt is drafted.
 PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
   std::mt19937_64 rng(test::seed(72));
   const std::vector<int32_t> text = random_file(rng);
@@ -146,7 +146,7 @@ PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
   CHECK(model.num_steps - num_alone < 400 / 5);
 }
 
-// Text under another salt leaves no trace in the number of steps or drafts.
+// Text under another salt does not affect the number of steps or drafts.
 PAGODA_TEST(speculation_nothing_of_another_salt_is_drafted) {
   std::mt19937_64 rng(test::seed(71));
   const std::vector<int32_t> secret = random_file(rng);

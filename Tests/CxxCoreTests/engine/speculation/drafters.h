@@ -1,4 +1,4 @@
-// TestDrafter: drafts with a habit, made from what each request will answer.
+// TestDrafter: drafts with a given pattern, derived from the answers of each request.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Habit : uint8_t {
   random,  // any number of drafts, some wrong
 };
 
-// Of a sequence in a step.
+// The most drafts of a sequence in a step.
 inline int32_t most_drafts(bool has_state) { return has_state ? device::kMaxDrafts : speculate::kMaxPositions; }
 
 inline Habit any_habit(uint64_t random) { return static_cast<Habit>(random % 4); }

@@ -33,7 +33,7 @@ struct Harness {
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<EngineCore> core;
 
-  // Without a drafter the engine's own may draft, when uses_lookup.
+  // Without a drafter, the engine's own may draft if uses_lookup is set.
   explicit Harness(const Limits& limits, std::shared_ptr<TestDrafter> drafter = nullptr, bool uses_lookup = false) {
     CoreConfig config;
     config.limits.num_kv_blocks = limits.num_blocks;
@@ -68,7 +68,7 @@ struct Harness {
   }
 };
 
-// Every field that has a say in which token comes next, or when the text ends.
+// Every field that affects which token comes next, or when the text ends.
 Request any_request(std::mt19937_64& rng, const text::BpeTokenizer& tokenizer) {
   const auto pick = [&](int count) { return static_cast<int>(rng() % static_cast<uint64_t>(count)); };
   Request request;
@@ -130,7 +130,7 @@ struct Reach {
   int64_t num_drafted = 0, num_accepted = 0, num_preemptions = 0, num_cancelled = 0;
 };
 
-// All requests at once or one after the other, with little memory, some cancelled on the way.
+// All requests concurrently or one after another, with little memory, some cancelled midway.
 void run_on(const std::vector<std::unique_ptr<Case>>& cases, Harness& harness, TestDrafter* drafter,
             std::mt19937_64& rng, Reach& reach) {
   std::vector<Recorder> recorders(cases.size());
@@ -185,7 +185,7 @@ PAGODA_TEST(speculation_off_is_on_for_every_request_and_drafter) {
   CHECK(reach.num_preemptions > 0 && reach.num_cancelled > 0);
 }
 
-// Three answers to each prompt (n = 3), which share its cached prefix; a third of them calls tools. All at once.
+// Three answers to each prompt (n = 3), which share its cached prefix; a third of them calls tools. All concurrently.
 PAGODA_TEST(speculation_sixteen_at_once_answer_as_alone) {
   const std::string tools =
       R"({"format":"json","mode":"required","tools":[{"name":"now","parameters":{"type":"object","properties":{"zone":{"enum":["utc","cet"]}},"required":["zone"],"additionalProperties":false}}]})";
@@ -227,7 +227,7 @@ PAGODA_TEST(speculation_the_engines_own_drafts_change_nothing) {
   CHECK(reach.num_drafted > 0);
 }
 
-// With recurrent state eight tokens a step, without it sixteen.
+// Eight tokens per step with recurrent state, sixteen without it.
 static void run_oracle(bool has_state, int num_steps) {
   Harness plain({.has_state = has_state});
   Request request;

@@ -1,5 +1,5 @@
-// After any number of tokens, what a speculating run keeps for a sequence is what a plain run keeps, bit for bit: KV
-// rows, the MTP head's among them, recurrent state, rows since the last block, inputs of the convolution, hidden state.
+// After any number of tokens, a speculating run keeps exactly the same data for a sequence as a plain run: KV
+// rows including the MTP head's, recurrent state, rows since the last block, inputs of the convolution, hidden state.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -61,7 +61,7 @@ class LiveState {
   size_t at_ = 0;
 };
 
-// Keeps what the model has for the one sequence each time it is asked for drafts.
+// Records the model's data for the only sequence each time drafts are requested.
 class Photographer final : public speculate::Drafter {
  public:
   Photographer(const cache::CacheLayout& layout, std::shared_ptr<TestDrafter> inner)
@@ -128,7 +128,7 @@ void check_states(const std::string& device, int32_t num_tokens) {
   request.sampling.max_tokens = num_tokens;
   request.sampling.ignore_eos = true;
   const auto plain = run(folder, request, layout, nullptr, device);
-  // Where no draft has room, no one is asked for any.
+  // If no draft is possible, none is requested.
   CHECK(plain->photographer->photographs.size() > static_cast<size_t>(num_tokens) * 8 / 10);
   for (const Habit habit : {Habit::oracle, Habit::liar, Habit::border, Habit::random}) {
     auto drafter = std::make_shared<TestDrafter>(habit, test::seed(80));

@@ -1,4 +1,4 @@
-// io/model_config: each bad key is refused by name, and no text of a configuration crashes the reader.
+// io/model_config: each bad key is refused by name, and no configuration text crashes the parser.
 #include "io/config/model_config.h"
 
 #include <random>

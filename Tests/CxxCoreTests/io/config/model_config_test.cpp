@@ -86,7 +86,7 @@ PAGODA_TEST(model_config_reads_qwen3_moe_and_its_defaults) {
   CHECK_EQ(sliding.sliding_window, 64);
   for (LayerKind kind : sliding.layers) CHECK(kind == LayerKind::sliding_attention);
   for (int32_t layer = 0; layer < config.num_layers; ++layer) CHECK(config.has_mixture(layer));
-  CHECK_EQ(config.intermediate_size, 0);  // of no layer
+  CHECK_EQ(config.intermediate_size, 0);  // no layer has it
   const ModelConfig mixed = parsed(with_first(R"("decoder_sparse_step": 2, "mlp_only_layers": [3, 99])"));
   CHECK(!mixed.has_mixture(0) && mixed.has_mixture(1) && !mixed.has_mixture(2) && !mixed.has_mixture(3));
   CHECK(mixed.intermediate_size == 3072 && mixed.num_experts == 128);

@@ -1,4 +1,4 @@
-// Makes small GGUF files for tests, right or wrong in every field.
+// Creates small GGUF files for tests, valid or invalid in every field.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline std::string gguf_text(const std::string& key, const std::string& value) {
   return gguf_string(key) + raw(uint32_t{8}) + gguf_string(value);
 }
 
-// A tensor's description: dimensions fastest first, as the file has them.
+// A tensor's description: dimensions fastest first, as in the file.
 inline std::string gguf_tensor(const std::string& name, std::initializer_list<uint64_t> dims, uint32_t type,
                                uint64_t offset) {
   std::string bytes = gguf_string(name) + raw(static_cast<uint32_t>(dims.size()));

@@ -1,4 +1,4 @@
-// io/affine_quantize: the bits of mlx.core.quantize, for every number format, width and group size that it is given.
+// io/affine_quantize: bit-identical to mlx.core.quantize for every number format, width and group size.
 #include "io/quantize/affine.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// io/quantize_files: the embedded model written with 4 and 8 bits; what cannot be quantised; never half a folder.
+// io/quantize_files: the embedded model written with 4 and 8 bits; unsupported inputs; never an incomplete folder.
 #include "io/quantize/files.h"
 
 #include <cmath>
@@ -43,7 +43,7 @@ float half_number(DType dtype, const std::vector<std::byte>& bytes, size_t i) {
   return dtype == DType::bf16 ? bf16_to_f32(bits) : f16_to_f32(bits);
 }
 
-// The scales of a matrix, as the one file of `folder` has them.
+// The scales of a matrix in the only file of `folder`.
 std::vector<std::byte> read_scales(const std::string& folder, const std::string& stem) {
   const auto file = files_in(folder)->open("model.safetensors");
   const auto header = read_safetensors_header(**file, 0);
@@ -53,7 +53,7 @@ std::vector<std::byte> read_scales(const std::string& folder, const std::string&
   return bytes;
 }
 
-// The largest difference between a matrix and what the reader makes of the new one, in steps of its groups.
+// The largest difference between a matrix and its quantised version, in steps of its groups.
 float worst_error(const Checkpoint& old_one, const Checkpoint& new_one, const std::vector<std::byte>& scales,
                   const std::string& name) {
   const DType dtype = old_one.find(name)->dtype;
@@ -93,9 +93,9 @@ PAGODA_TEST(quantize_files_keeps_every_weight_within_its_rounding) {
                new_one = Checkpoint::open(*files_in(out));
     REQUIRE_OK(old_one);
     REQUIRE_OK(new_one);
-    // MLX's scale hits zero, so the end of a group that is nearer to zero may lie up to a step outside and is cut off.
-    // The scale is rounded to the weights' own format after the words are chosen, and so are product and sum when they
-    // are read: of 255 steps each of these costs about half a one.
+    // MLX's scale represents zero exactly, so the end of a group nearer to zero may be up to a step outside and is
+    // clipped. The scale is rounded to the weights' own format after the words are chosen, and so are product and sum
+    // when they are read: each of these costs about half a step of 255.
     const float limit = bits == 4 ? 1.1f : 2.6f;
     for (const char* stem : {"model.embed_tokens", "model.layers.3.self_attn.q_proj", "model.layers.0.mlp.down_proj"}) {
       const float worst = worst_error(*old_one, *new_one, read_scales(out, stem), std::string(stem) + ".weight");
@@ -128,7 +128,7 @@ PAGODA_TEST(quantize_files_copies_what_lies_beside_and_says_so_in_the_config) {
     CHECK_EQ(config->find(key)->find("group_size")->as_integer(), 64);
   }
   CHECK_EQ(config->find("hidden_size")->as_integer(), 256);
-  // Its own output is not taken once more.
+  // Its own output is not quantised again.
   const Status again = quantize(out, test::temporary_dir() + "/again", 4).status;
   CHECK(again.code == StatusCode::unsupported && again.message.find("quantised already") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// io/quantized_tensors: packed tensors give the numbers of the libraries that packed them; odd ones are refused.
+// io/quantized_tensors: packed tensors give the numbers of the libraries that packed them; invalid ones are refused.
 #include "io/quantize/tensors.h"
 
 #include <cstring>
@@ -68,7 +68,7 @@ PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_those_of_torch) {
   check_tensor(*checkpoint, "x", 126);
 }
 
-// More than is read at once: 3000 rows of 96 numbers in 8 bits.
+// More than one read: 3000 rows of 96 numbers in 8 bits.
 PAGODA_TEST(quantized_tensors_are_the_same_read_whole_and_row_by_row) {
   constexpr uint64_t kRows = 3000, kCols = 96, kPacked = kRows * kCols, kScales = kRows * 3 * 2;
   const std::string header = "{" + test::tensor("x.weight", "U32", "[3,1000,24]", 0, kPacked) + "," +

@@ -1,4 +1,4 @@
-// Makes small safetensors files for tests.
+// Creates small safetensors files for tests.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline std::string safetensors(const std::string& header, size_t data_bytes) {
   return bytes;
 }
 
-// One member of a header; name, dtype and shape are pasted as they are.
+// One member of a header; name, dtype and shape are inserted unchanged.
 inline std::string tensor(const std::string& name, const std::string& dtype, const std::string& shape, uint64_t begin,
                           uint64_t end) {
   return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":[" +
@@ -47,7 +47,7 @@ class StringFile final : public io::File {
   std::string name_, bytes_;
 };
 
-// A file of the fixtures, as it lies on disk.
+// A file of the fixtures, as stored on disk.
 inline std::shared_ptr<io::File> fixture_file(const std::string& name) {
   std::ifstream stream(fixtures_dir() + "/" + name, std::ios::binary);
   return std::make_shared<StringFile>(name, std::string(std::istreambuf_iterator<char>(stream), {}));

@@ -1,4 +1,4 @@
-// Templates that want too much: each ends with a typed error inside its budget, before the memory is taken.
+// Templates that need too much: each ends with a typed error within its budget, before the memory is allocated.
 #include <string>
 
 #include "base/json.h"
@@ -100,7 +100,7 @@ PAGODA_TEST(jinja_each_budget_is_its_own) {
   CHECK_OK(render("{% macro f(n) %}{{ f(n - 1) if n else '' }}{% endmacro %}{{ f(20) }}"));
 }
 
-// Strings give their memory back, so building a long text in small steps costs its length, not its square.
+// Strings free their memory, so building a long text in small steps costs its length, not its square.
 PAGODA_TEST(jinja_growing_a_string_frees_the_old_ones) {
   CHECK_OK(render(
       "{% set ns = namespace(s='') %}{% for i in range(2000) %}{% set ns.s = ns.s + 'xxxxxxxxxx' * 10 %}{% endfor %}"
