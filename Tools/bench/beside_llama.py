@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures llama.cpp beside Pagoda: the same shape, format and test, in turn, because machines change their speed.
+"""Compares llama.cpp with Pagoda: the same shape, format and test, interleaved, because the speed of machines varies.
 
-Needs a folder with llama-bench, llama-batched-bench and llama-quantize, and either a GGUF file of the shape or what
-make_gguf.py needs to make one. Example:
+Needs a folder with llama-bench, llama-batched-bench and llama-quantize, and either a GGUF file of the shape or the packages that
+make_gguf.py needs to create one. Example:
   Tools/bench/beside_llama.py --llama llama.cpp/build/bin --formats 8bit,4bit --tests pp512,tg128,tg64@d16384,b8
-llama.cpp of August 2026 with AMX ends with a failed assertion on --shape deepseek-v2-lite; without it (cmake -DGGML_NATIVE=OFF
+llama.cpp of August 2026 with AMX fails an assertion on --shape deepseek-v2-lite; without AMX (cmake -DGGML_NATIVE=OFF
 -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_BF16=ON) it runs.
 """
 import argparse
@@ -20,12 +20,12 @@ from make_gguf import make_gguf
 
 ROOT = Path(__file__).resolve().parents[2]
 LLAMA_TYPES = {"8bit": "Q8_0", "4bit": "Q4_K_M", "bf16": "BF16"}
-DIRECT_TYPES = {"8bit": "Q8_0", "4bit": "Q4_0"}  # of shapes too large to make in 16 bits first
-BATCH_PROMPT, BATCH_TOKENS = 16, 64  # as `pagoda bench` has them
+DIRECT_TYPES = {"8bit": "Q8_0", "4bit": "Q4_0"}  # for shapes too large to be written in 16 bits first
+BATCH_PROMPT, BATCH_TOKENS = 16, 64  # the same as in `pagoda bench`
 
 
 def run(command):
-    """Standard output of a program that must not fail."""
+    """Returns the standard output of a program that must not fail."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}:\n{done.stderr[-2000:]}")
@@ -47,7 +47,7 @@ def llama_speed(options, gguf, test):
         command = [options.llama / "llama-batched-bench", "-m", gguf, "-c", count * (BATCH_PROMPT + BATCH_TOKENS)]
         command += ["-npp", BATCH_PROMPT, "-ntg", BATCH_TOKENS, "-npl", count]
         command += ["-t", options.threads, "-tb", options.threads, "--output-format", "jsonl"]
-        for _ in range(3):  # on a busy machine it was seen to end well and print nothing
+        for _ in range(3):  # on a busy machine it sometimes exits with 0 but prints nothing
             speed = re.search(r'"speed_tg": ([0-9.]+)', run(command))
             if speed:
                 return float(speed[1])
@@ -61,7 +61,7 @@ def llama_speed(options, gguf, test):
 
 
 def prepare_gguf(options, format_name):
-    """The file llama.cpp reads: the one given or one made, quantised by llama.cpp's own tool; kept for next time."""
+    """The file llama.cpp reads: the given one or a generated one, quantised with llama.cpp's own tool and kept for later runs."""
     if options.direct and not options.gguf:
         target = options.work / f"{options.shape}-{DIRECT_TYPES[format_name]}-direct.gguf"
         if not target.exists():

@@ -1,6 +1,6 @@
-// Simulates many replicas behind a router: cache hits, waiting times and spread of load by routing policy, for a trace
-// of agents that each hold a conversation. No weights and no clock: scheduler and caches are the engine's, time is
-// computed. Build: make -C Tools/native cluster_bench     Usage: cluster_bench [agents] [replicas] [seed]
+// Simulates many replicas behind a router: cache hits, waiting times and load balance by routing policy, for a trace
+// of agents that each hold a conversation. No weights and no clock: scheduler and caches are the engine's own, time is
+// simulated. Build: make -C Tools/native cluster_bench     Usage: cluster_bench [agents] [replicas] [seed]
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,9 +21,9 @@ using namespace pagoda;
 using namespace pagoda::simulation;
 
 struct Turn {
-  int32_t num_new_tokens = 0;  // of the user or of a tool
+  int32_t num_new_tokens = 0;  // from the user or from a tool
   int32_t num_answer_tokens = 0;
-  double pause = 0;  // before it: the tool runs, the user thinks
+  double pause = 0;  // seconds before the turn: the tool runs or the user thinks
 };
 
 struct Agent {
@@ -54,7 +54,7 @@ int32_t log_normal(std::mt19937_64& random, double median, double sigma, int32_t
                     most);
 }
 
-// Arrivals over so many seconds that replicas keep up when most tokens are cached, and do not when few are.
+// Spreads arrivals so that replicas keep up if most tokens are cached, and do not if few are.
 Trace make_trace(size_t num_agents, size_t num_replicas, uint64_t seed) {
   std::mt19937_64 random(seed);
   Trace trace;
@@ -79,13 +79,13 @@ struct Outcome {
   int64_t num_requests = 0, num_prompt_tokens = 0, num_cached_tokens = 0;
   std::vector<double> first_tokens;  // seconds from the request
   double end = 0;
-  double busy_spread = 0, most_load = 0;  // busiest replica over the mean; requests at once on one replica
+  double busy_spread = 0, most_load = 0;  // busiest replica over the mean; most concurrent requests on one replica
 };
 
 struct Event {
   double time;
   uint64_t order;
-  bool is_step;  // of replica `index` ends; else agent `index` asks
+  bool is_step;  // a step of replica `index` ends; otherwise agent `index` sends a request
   size_t index;
   bool operator>(const Event& other) const { return time != other.time ? time > other.time : order > other.order; }
 };

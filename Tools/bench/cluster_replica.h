@@ -33,7 +33,7 @@ struct ReplicaShape {
 struct Finished {
   uint64_t id = 0;
   int32_t num_prompt_tokens = 0, num_cached_tokens = 0;
-  double first_token = 0, end = 0;  // when
+  double first_token = 0, end = 0;  // timestamps
   std::vector<int32_t> tokens;      // prompt and answer
 };
 
@@ -77,7 +77,7 @@ class Replica {
     requests_.emplace(id, std::move(request));
   }
 
-  // Plans a step and returns how long it takes; 0 when there is none to do.
+  // Plans a step and returns its duration; 0 if there is nothing to do.
   double begin_step() {
     const int32_t num_decoding = scheduler_.num_decoding();
     const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(num_decoding));
@@ -90,7 +90,7 @@ class Replica {
     return seconds;
   }
 
-  // Commits the step that ends now; what finished with it.
+  // Commits the step that ends now and returns the requests that finished with it.
   std::vector<Finished> end_step(double now) {
     is_stepping_ = false;
     std::vector<Finished> finished;

@@ -1,8 +1,8 @@
 // Measures a GPU device: the two ops that read caches, one layer at a time, against the bandwidth of a copy; the
-// products of a layer's experts; and whole steps of a synthetic shape at several numbers of sequences. Times are the
-// device's own (CUDA events), and beside them those of a clock around the call: medians. Build: make -C Tools/native
-// gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops|experts] [rounds] [case] A case is
-// SEQUENCESxROWS, such as 32x1 or 1x2048; without one all are measured. Experts, which take 3 GB, only if named.
+// products of a layer's experts; and whole steps of a synthetic shape with several numbers of sequences. Prints medians
+// of the device's own time (CUDA events) and of wall time around the call. Build: make -C Tools/native gpu_bench
+// Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops|experts] [rounds] [case]. A case is SEQUENCESxROWS, such as
+// 32x1 or 1x2048; by default all are measured. Experts, which take 3 GB, are measured only if named.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +42,7 @@ double median(std::vector<double> times) {
   return *middle;
 }
 
-// Median seconds that the device works on what `encode` encodes.
+// Median device time, in seconds, of the work that `encode` encodes.
 template <class Encode>
 double median_seconds(device::Device& device, const Encode& encode) {
   std::vector<double> times;
@@ -58,7 +58,7 @@ double median_seconds(device::Device& device, const Encode& encode) {
   return median(std::move(times));
 }
 
-// Median seconds of a clock around `run`, which waits for the device.
+// Median wall time of `run`, in seconds; `run` waits for the device.
 template <class Run>
 double median_wall_seconds(const Run& run) {
   std::vector<double> times;
@@ -71,7 +71,7 @@ double median_wall_seconds(const Run& run) {
   return median(std::move(times));
 }
 
-// A device and what the op benches put on it.
+// A device and the data that the op benchmarks put on it.
 class OpBench {
  public:
   explicit OpBench(const std::string& name) {
@@ -157,7 +157,7 @@ class OpBench {
     buffers_.clear();
   }
 
-  // One layer of the 0.8B shape after another, each with its own state: as many as exceed any cache.
+  // One layer of the 0.8B shape after another, each with its own state: enough layers to exceed any cache.
   void gdn(const char* what, int64_t batch, int64_t rows) {
     constexpr int64_t kHeads = 16, kDim = 128;
     const int64_t layers = rows > 1 ? 4 : std::max<int64_t>(4, 256 / batch), tokens = batch * rows;
@@ -198,7 +198,7 @@ class OpBench {
       Tensor cache[2];
       for (Tensor& c : cache) {
         c = zeros(DType::bf16, {blocks, kBlock, kKvHeads, kDim});
-        c.strides[1] = kDim, c.strides[2] = kDim * kBlock;  // a head's rows lie end to end, as in the model's pools
+        c.strides[1] = kDim, c.strides[2] = kDim * kBlock;  // a head's rows are contiguous, as in the model's pools
       }
       args.push_back({q, cache[0], cache[1], where, 1.0f / 16, 0, out});
     }
@@ -214,7 +214,7 @@ class OpBench {
     buffers_.clear();
   }
 
-  // Weights that do not matter to the time: one row again and again.
+  // Weights whose values do not affect the time: one row repeated.
   std::unique_ptr<device::Weight> weight(int64_t rows, int64_t cols, WeightFormat format) {
     std::normal_distribution<float> normal(0, 0.05f);
     std::vector<uint16_t> row(static_cast<size_t>(cols));
@@ -269,7 +269,7 @@ class OpBench {
   double bandwidth_ = 1;
 };
 
-// `sequences` of `rows` rows each, all rows new or `context` tokens before them.
+// `sequences` sequences of `rows` new rows each, after `context` tokens (0: nothing before them).
 model::ForwardBatch batch_of(int sequences, int rows, int context, int max_blocks, int vocab) {
   model::ForwardBatch batch;
   std::mt19937 rng(1);
@@ -286,7 +286,7 @@ model::ForwardBatch batch_of(int sequences, int rows, int context, int max_block
     for (int i = 0; i < max_blocks; ++i) batch.block_tables.push_back(b * max_blocks + i);
     batch.state_slots.push_back(b);
     batch.logits_rows.push_back((b + 1) * rows - 1);
-    batch.draws.push_back({.top_k = 1});  // greedy: the id will do
+    batch.draws.push_back({.top_k = 1});  // greedy: only the id is needed
   }
   return batch;
 }

@@ -1,9 +1,9 @@
-// Measures token masks over a real vocabulary, and writes random documents of schemas for an outside validator.
+// Measures token masks over a real vocabulary, and writes random documents of schemas for an external validator.
 // Build: make -C Tools/native grammar_bench
 // Usage: grammar_bench tokenizer.json schemas.json [documents per schema | percentiles]
-// Without a third word it prints times; with a number, a line of JSON per document: {"name": ..., "document": ...};
-// with the word, p50, p99 and the worst time of all masks of three documents of each schema, and what was refused.
-// Tools/bench/make_vocabulary.py makes a tokenizer.json of any size, make_schemas.py 200 schemas of many kinds.
+// Without a third argument it prints times; with a number, a line of JSON per document: {"name": ..., "document": ...};
+// with `percentiles`, the p50, p99 and worst time over all masks of three documents per schema, and refused schemas.
+// Tools/bench/make_vocabulary.py writes a tokenizer.json of any size, make_schemas.py 200 schemas of many kinds.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ std::string read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-double now_ms() {  // of this process
+double now_ms() {  // CPU time of this process
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
@@ -48,7 +48,7 @@ double percentile(std::vector<double> values, double share) {
   return values[std::min(values.size() - 1, static_cast<size_t>(share * static_cast<double>(values.size())))];
 }
 
-// Random tokens, often such that close something. Empty when the document does not end in time.
+// Draws random tokens, often ones that close something. Empty if the document does not end in time.
 std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& tokenizer, std::mt19937_64& random,
                           Statistics& statistics) {
   std::string document;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The cost of HTTP in `pagoda serve`: requests a second, CPU share of its threads at many streams, idle connections.
+"""The cost of HTTP in `pagoda serve`: requests per second, CPU share of its threads with many streams, idle connections.
 
 Usage: http_bench.py PROGRAM [--streams 500] [--idle 3000] [--seconds 5]. Runs the embedded model on a free port and prints one
-line of JSON. Times of a busy machine are worth little; `cpu_us` (CPU time of the server for a request) and shares are steadier.
+line of JSON. Times on a busy machine mean little; `cpu_us` (the server's CPU time per request) and shares are more stable.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ class Server:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         parts = urlsplit(re.search(r"http://\S+", self.process.stdout.readline()).group())
         self.address = (parts.hostname, parts.port)
-        self.http_threads = set()  # those that short requests keep busy
+        self.http_threads = set()  # the threads that short requests keep busy
 
     def connect(self):
         connection = socket.create_connection(self.address, timeout=120)
@@ -46,7 +46,7 @@ class Server:
         return found
 
     def cpu(self):
-        """CPU seconds of all threads, and of those of HTTP."""
+        """CPU seconds of all threads, and of the HTTP threads."""
         found = self.threads()
         return sum(found.values()), sum(found.get(thread, 0) for thread in self.http_threads)
 
@@ -71,7 +71,7 @@ def chat(tokens, **more):
 
 
 def requests_a_second(server, seconds, batch=4):
-    """16 connections with a few requests in flight on each. Nothing but HTTP works for them, so its threads show."""
+    """16 connections with a few requests in flight on each. Only HTTP works for them, which identifies its threads."""
     request = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
     connections = [server.connect() for _ in range(16)]
     files = [connection.makefile("rb") for connection in connections]
@@ -106,7 +106,7 @@ def latency(server, path, count=200):
 
 
 def streams(server, count, tokens=64):
-    """`count` clients that stream at once, and the time /health takes meanwhile."""
+    """`count` concurrent streaming clients, and the response time of /health meanwhile."""
     selector = selectors.DefaultSelector()
     before, start = server.cpu(), time.monotonic()
     received = {}
@@ -152,7 +152,7 @@ def single_stream(server, tokens=1000):
 
 
 def idle(server, count, rounds=5):
-    """Tokens a second of one stream, without and with idle connections, in turn."""
+    """Tokens per second of one stream, with and without idle connections, interleaved."""
     without, beside = [], []
     for _ in range(rounds):
         without.append(single_stream(server))

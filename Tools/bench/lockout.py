@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""How long other clients wait while one takes all connections of a `pagoda serve` and keeps them: idle, with half a head, with half
-a body, with half of a large body. Usage: lockout.py PROGRAM [--connections 256] [--seconds 10]. Prints one line of JSON: requests, errors, and the
-longest and the 99th percentile of their times, for each kind of attack and without one. Runs the embedded model on a free port."""
+"""How long other clients wait while one occupies all connections of a `pagoda serve`: idle, with half of the headers, with half
+a body, with half of a large body. Usage: lockout.py PROGRAM [--connections 256] [--seconds 10]. Prints one line of JSON: requests,
+errors, and the maximum and 99th percentile of their times, for each kind of attack and without one. Runs the embedded model on a
+free port."""
 import argparse
 import http.client
 import json
@@ -24,7 +25,7 @@ ATTACKS = {
 
 
 def attack(address, data, count, ending):
-    """Opens connections as fast as they are closed, four times as many as the server takes."""
+    """Opens connections as fast as they are closed, four times as many as the server accepts."""
     held = []
     while not ending.is_set():
         try:
@@ -41,7 +42,7 @@ def attack(address, data, count, ending):
 
 
 def victim(address):
-    """A request on a connection of its own; seconds, or None for an error."""
+    """Sends a request on a new connection; returns the seconds it took, or None on an error."""
     begin = time.perf_counter()
     try:
         connection = http.client.HTTPConnection(*address, timeout=60)
@@ -65,7 +66,7 @@ def measure(program, data, options):
         attacker = threading.Thread(target=attack, args=(address, data, options.connections, ending)) if data is not None else None
         if attacker:
             attacker.start()
-            time.sleep(2)  # all connections are taken
+            time.sleep(2)  # until all connections are taken
         times, end = [], time.monotonic() + options.seconds
         while time.monotonic() < end:
             times.append(victim(address))

@@ -75,7 +75,7 @@ def record(rng, depth, count):
 
 
 def choice(rng):
-    """One of several kinds, told apart by a constant."""
+    """One of several variants, distinguished by a constant."""
     kinds = []
     for name in rng.sample(NAMES, rng.randint(2, 6)):
         kind = record(rng, 1, rng.randint(1, 5))

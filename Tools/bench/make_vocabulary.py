@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a tokenizer.json of as many tokens as asked for, to measure grammars over large vocabularies without a download.
+"""Writes a tokenizer.json with the given number of tokens, to measure grammars over large vocabularies without a download.
 
 Usage: make_vocabulary.py 248000 > tokenizer.json
 
@@ -13,7 +13,7 @@ import sys
 
 
 def byte_letters():
-    """The letter that stands for each byte in byte-level vocabularies."""
+    """The letter that represents each byte in byte-level vocabularies."""
     kept = list(range(33, 127)) + list(range(161, 173)) + list(range(174, 256))
     letters, spare = {}, 0
     for byte in range(256):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""First token of a long prompt that another server has read: fetched from that server against computed, in turns.
+"""Time to the first token of a long prompt that another server has computed: fetched from that server or computed, interleaved.
 
-Usage: peer_prefix.py PROGRAM [--shape qwen3.5-0.8b] [--quantize 8bit] [--tokens 4000] [--rounds 5]. Two servers on loopback with all
-threads each; only one works at a time. A round is one prompt read by the first server, the same prompt at the second (fetched), and
+Usage: peer_prefix.py PROGRAM [--shape qwen3.5-0.8b] [--quantize 8bit] [--tokens 4000] [--rounds 5]. Two servers on loopback, each with all
+threads; only one works at a time. A round is one prompt read by the first server, the same prompt at the second (fetched), and
 another prompt at the second (computed). Prints both medians, their ratio, and whether the answers of a prompt agree. For an idle
 machine.
 """
@@ -27,7 +27,7 @@ class Server:
         self.url = re.search(r"http://\S+:\d+", self.process.stdout.readline()).group(0)
 
     def ask(self, prompt):
-        """Seconds to the first token, the answer with its log probabilities, and the tokens that were not computed."""
+        """Seconds to the first token, the answer with its log probabilities, and the number of cached tokens."""
         body = {"prompt": prompt, "max_tokens": 8, "temperature": 0, "stream": True, "logprobs": 1, "ignore_eos": True,
                 "stream_options": {"include_usage": True}}
         request = urllib.request.Request(self.url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})

@@ -1,8 +1,8 @@
-// Measures one model over several stages against one rank, each with one thread: the speed of some sequences' prompts,
-// of their decoding at once, and of both together. Rounds alternate, so that a busy machine slows both. Stages are
-// threads of this process, reached over TCP. The most that n stages can give while decoding is n times what one rank
-// makes of an nth of the sequences, for each stage then reads its weights n times as often. Build: make -C Tools/native
-// pipeline_bench Usage: pipeline_bench [shape] [sequences] [tokens] [stages] [rounds] [prompt tokens]
+// Compares a model split into several stages with one rank, each with one thread: the speed of prompts, of concurrent
+// decoding, and of both together. Rounds alternate, so that a busy machine slows both. Stages are threads of this
+// process, connected over TCP. While decoding, n stages are at most n times as fast as one rank with an nth of the
+// sequences, because each stage then reads its weights n times as often. Build: make -C Tools/native pipeline_bench
+// Usage: pipeline_bench [shape] [sequences] [tokens] [stages] [rounds] [prompt tokens]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -29,7 +29,7 @@ constexpr int kShortPrompt = 16;  // tokens
 
 struct Times {
   double seconds;      // from the first request to the last token
-  double decode_rate;  // tokens per second from when all sequences decode
+  double decode_rate;  // tokens per second once all sequences decode
 };
 
 std::string device_name() {
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
       const Times alone = one.run(num_sequences, num_prompt_tokens, num_tokens);
       const Times spread = many.run(num_sequences, num_prompt_tokens, num_tokens);
       wholes.push_back(alone.seconds / spread.seconds);
-      // With short prompts: sequences that decode while others' prompts are read would blur it.
+      // Short prompts: sequences that decode while other prompts are still being read would distort the rate.
       const double rate = one.run(num_sequences, kShortPrompt, num_tokens).decode_rate;
       const double most = one.run(std::max(1, num_sequences / num_stages), kShortPrompt, num_tokens).decode_rate;
       decodes.push_back(many.run(num_sequences, kShortPrompt, num_tokens).decode_rate / rate);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs `pagoda bench` in each weight format and appends the rows to Tools/bench/results/<machine>.csv.
 
-Run it on an idle machine, from a clean tree: the commit in the table should be what ran. Example:
+Run it on an idle machine, from a clean tree: the commit in the table should be the one that ran. Example:
   swift build -c release && Tools/bench/record.py --tests pp512,tg128,b8
 """
 import argparse
@@ -31,12 +31,12 @@ def cpu_name():
     name = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     if name:
         return name[1].strip()
-    part = re.search(r"^CPU part\s*:\s*(\S+)$", text, re.MULTILINE)  # aarch64 gives numbers only
+    part = re.search(r"^CPU part\s*:\s*(\S+)$", text, re.MULTILINE)  # aarch64 only has numbers
     return f"{platform.machine()} part {part[1]}" if part else platform.machine()
 
 
 def commit_name():
-    """Ends with + when the tree has changes that are not committed."""
+    """The commit; ends with + if the tree has uncommitted changes."""
     changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ":!Tools/bench/results")
     return output("git", "rev-parse", "--short", "HEAD") + ("+" if changed else "")
 

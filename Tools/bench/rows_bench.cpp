@@ -1,6 +1,7 @@
-// Measures what several rows of one sequence cost over one, per operation: steps with 0 to 15 drafts of an oracle that
-// is always right, in turns, and the least time of each operation over the rounds. Build: make -C Tools/native
-// rows_bench Usage: rows_bench shape:NAME|MODEL_FOLDER [QUANTIZE [CONTEXT [ROUNDS [THREADS]]]]
+// Measures the cost of several rows of one sequence relative to one, per operation: steps with 0 to 15 drafts from an
+// oracle that is always right, interleaved, and the minimum time of each operation over the rounds.
+// Build: make -C Tools/native rows_bench
+// Usage: rows_bench shape:NAME|MODEL_FOLDER [QUANTIZE [CONTEXT [ROUNDS [THREADS]]]]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -37,9 +38,9 @@ Request request_of(int context, int num_tokens) {
   return request;
 }
 
-using Times = std::map<std::string, double>;  // milliseconds of a step by operation
+using Times = std::map<std::string, double>;  // milliseconds per step by operation
 
-// A run of the prompt, a few steps to settle, then kSteps steps of `rows` rows, of which the time is taken.
+// Runs the prompt, a few steps to settle, then kSteps steps of `rows` rows, which are timed.
 Times run(engine::LoadedModel& loaded, const Request& request, int rows, const std::shared_ptr<bench::Oracle>& oracle,
           Answer& answer) {
   engine::CoreConfig config = loaded.core;
@@ -60,7 +61,7 @@ Times run(engine::LoadedModel& loaded, const Request& request, int rows, const s
     const auto begin = std::chrono::steady_clock::now();
     core.step();
     const double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (answer.tokens.size() - before != static_cast<size_t>(rows)) continue;  // cut at a block's end
+    if (answer.tokens.size() - before != static_cast<size_t>(rows)) continue;  // truncated at the end of a block
     Times times;
     double inside = 0;
     for (const OpTime& op : loaded.device->take_profile()) times[op.name] += op.seconds * 1e3, inside += op.seconds;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Puts the same load on `pagoda serve` and on llama.cpp's server, in turn, several times: clients at once, throughput, TTFT; and
-agents with tool loops where the model has a tokenizer. The machine should do nothing else.
+"""Sends the same load to `pagoda serve` and to llama.cpp's server, interleaved, several times: concurrent clients, throughput, TTFT; and
+agents with tool loops if the model has a tokenizer. The machine should be idle otherwise.
 
   Tools/bench/serve_beside_llama.py --llama llama.cpp/build/bin --shape qwen3.5-0.8b --format 8bit --clients 8,32 --rounds 3
   Tools/bench/serve_beside_llama.py --llama llama.cpp/build/bin --model DIR --gguf FILE.gguf --agents 8
 
-Without --gguf a file of the shape is made by make_gguf.py (numpy, the `gguf` package; GGUF_PY names its folder) and quantised with
+Without --gguf a file of the shape is written by make_gguf.py (numpy, the `gguf` package; GGUF_PY names its folder) and quantised with
 llama-quantize. Prints a line for each measurement and the ratios of the medians; --json FILE keeps everything."""
 import argparse
 import json
@@ -29,7 +29,7 @@ def free_port():
 
 
 def start(command, port):
-    """Waits until /health says ok."""
+    """Waits until /health returns ok."""
     log = tempfile.TemporaryFile("w+")
     process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
     for _ in range(3000):
@@ -46,7 +46,7 @@ def start(command, port):
 
 
 def servers(options, gguf, slots):
-    """Names and commands; both have room for `slots` sequences and the same threads."""
+    """Names and commands; both have `slots` sequences and the same number of threads."""
     length = options.input_len + options.output_len + 64 if not options.agents else options.context
     pagoda_port, llama_port = free_port(), free_port()
     pagoda = [options.pagoda, "serve", "--port", pagoda_port, "--threads", options.threads, "--max-num-seqs", slots,

@@ -2,11 +2,11 @@
 """Keeps two servers on one prefix folder busy for some minutes, with aborts, schemas and long prompts, and checks them.
 
 Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8] [--default-caches]
-Checked, or the exit status is 1: every request is answered or was aborted here; an answer to the same request is the same
-each time and on both servers; an answer under a schema is of it; nothing runs or waits at the end; memory after the first fifth of the
-time (caches are full then) and at the end differs by less than 1 %. A line a minute says how far it is.
-With --default-caches the caches have the sizes that the servers choose. Memory counts from its first use, so they are filled first,
-with prompts that differ, until each server has given cached KV blocks to other content.
+The exit status is 1 unless all of this holds: every request is answered or was aborted here; answers to the same request are the same
+each time and on both servers; an answer under a schema matches it; nothing runs or waits at the end; memory after the first fifth of the
+time (when caches are full) and at the end differs by less than 1 %. One line per minute shows the progress.
+With --default-caches the caches have their default sizes. Memory is used on demand, so they are filled first,
+with different prompts, until each server has evicted cached KV blocks.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class Server:
 
 
 def make_request(kind, number):
-    """The body of request `number` of a kind: the same each time."""
+    """The body of request `number` of a kind; deterministic."""
     rng = random.Random(f"{kind} {number}")
     length = rng.randint(300, 700) if kind == "long" else rng.randint(5, 60)
     text = " ".join(rng.choice(WORDS) for _ in range(length))
@@ -71,7 +71,7 @@ def fits_schema(text):
 
 
 def fill(server):
-    """Asks for prompts that differ until the KV cache is full."""
+    """Sends different prompts until the KV cache is full."""
     for number in range(10_000):
         if server.metric("pagoda:block_evictions_total") > 0:
             return
@@ -99,7 +99,7 @@ class Soak:
             self.faults.append(fault)
 
     def abort(self, server, body, rng):
-        """Reads a part of a stream, or nothing, and hangs up."""
+        """Reads part of a stream, or nothing, and closes the connection."""
         connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
         connection.request("POST", "/v1/chat/completions", json.dumps({**body, "stream": True}), {"Content-Type": "application/json"})
         if rng.random() < 0.7:
@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--default-caches", action="store_true")
     options = parser.parse_args()
     folder, log = tempfile.TemporaryDirectory(), tempfile.TemporaryFile(mode="w+")
-    small = ["--max-num-seqs", "8", "--num-kv-blocks", "512", "--prefix-cache-disk", "100MB"]  # all of it is in use soon
+    small = ["--max-num-seqs", "8", "--num-kv-blocks", "512", "--prefix-cache-disk", "100MB"]  # small enough to fill up soon
     servers = [Server(options.program, folder.name, log, [] if options.default_caches else small) for _ in range(2)]
     if options.default_caches:
         for server in servers:

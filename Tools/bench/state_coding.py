@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures lossless coding of recurrent states: how much smaller files of prefixes become, and how fast that is.
+"""Measures lossless compression of recurrent states: how much smaller the files of the prefix cache become, and at what speed.
 
 Usage: state_coding.py FOLDER     (a --prefix-cache-dir)
-For each way to code, the size over the original's and the speed of both directions on one core. Byte planes: byte 0 of all numbers,
-then byte 1, ..., so that signs and exponents, which repeat, lie together.
+For each coder, prints the size relative to the original and the speed in both directions on one core. Byte planes: byte 0 of all
+numbers, then byte 1, ..., so that signs and exponents, which repeat, are next to each other.
 """
 
 import sys

@@ -20,7 +20,7 @@ std::string read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Processor seconds of the fastest of several runs: other work on the machine does not count.
+// CPU seconds of the fastest of several runs: other load on the machine does not count.
 template <class F>
 double best_seconds(F&& body) {
   double best = 1e9;

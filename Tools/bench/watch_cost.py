@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The cost of watching: tokens a second of `pagoda serve` under 32 clients, with /status open and without, in turns.
+"""The cost of watching: tokens per second of `pagoda serve` under 32 clients, with and without /status open, interleaved.
 
 Usage: watch_cost.py PROGRAM [--rounds 10] [--watchers 1] [--clients 32] [--prompts 96] [--shape NAME] [--limit 1]. A round
 is without, with, with, without. A watcher reads /status/events and, every two seconds, /metrics, as the page and `pagoda top`
-do. Prints a line a round and the mean of the ratios with its standard error; ends with status 1 when the cost is above
+do. Prints a line per round and the mean of the ratios with its standard error; exits with status 1 if the cost exceeds
 --limit per cent by more than two standard errors. For an idle machine. On a busy one the ratios scatter; the second line of the
-result holds there too (Linux only): processor time of the server's threads beside the engine's, watched less not watched, per
+result is still valid there (Linux only): the extra CPU time, with watchers, of the server's threads other than the engine's, per
 second and core.
 """
 import argparse
@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 
 class Watcher:
-    """Reads and throws away, on two threads, so that it takes little time from the server."""
+    """Reads and discards, on two threads, so that it takes little time from the server."""
 
     def __init__(self, url):
         parts = urlsplit(url)
@@ -53,14 +53,14 @@ class Watcher:
 
 
 def beside_engine(pid, before=None):
-    """Processor seconds by thread; or, given those of a moment before, the sum of what all used since then but the busiest, one
+    """CPU seconds by thread; or, given an earlier reading, the sum used since then by all threads but the busiest, one
     for each core, which are the engine's."""
     now = {}
     for task in os.listdir(f"/proc/{pid}/task") if os.path.isdir(f"/proc/{pid}/task") else []:
         try:
             with open(f"/proc/{pid}/task/{task}/schedstat") as file:
                 now[task] = int(file.read().split()[0]) / 1e9
-        except OSError:  # it ended
+        except OSError:  # the thread has ended
             pass
     if before is None:
         return now

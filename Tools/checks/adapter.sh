@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Type-checks PagodaTransformers, which needs swift-transformers, against a stub of what it uses.
+# Type-checks PagodaTransformers, which needs swift-transformers, against stubs of the parts it uses.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -14,7 +14,7 @@ swiftc -swift-version 6 -emit-module -package-name pagoda -module-name PagodaKit
   -emit-module-path "$out/PagodaKit.swiftmodule" \
   "$kit"/Text/{TextTokenizer,ChatTokenizer}.swift "$kit"/Model/ModelSource.swift "$kit"/Values/{PagodaError,JSONValue,JSONValue+Parse}.swift "$kit"/Chat/{Message,Tool}.swift \
   "$kit"/Structured/{FillingDecoder,JSONSchema,JSONSchema+Derived,KnownForms}.swift
-# The use of the type fails if the trait's condition left the file empty.
+# Using the type fails if the trait's condition left the file empty.
 echo 'import PagodaKit
 func use(_ tokenizer: HubTokenizer) -> any ChatTokenizer { tokenizer }
 let source = ModelSource.transformersHub("org/model")' >"$out/use.swift"

@@ -2,8 +2,8 @@
 """Compares the public API with the baseline in api_baseline.txt, so that no client's code breaks without a decision.
 
 Usage: api_baseline.py BIN (the folder of `swift build --show-bin-path`) [--update] | --self-test
-A symbol of the baseline that is gone or declared differently is an error; a new one is only listed. --update writes the baseline
-anew: for a new version, or after a change that the changelog and docs/migration.md name.
+A symbol of the baseline that was removed or changed is an error; a new one is only listed. --update rewrites the baseline:
+for a new version, or after a change that the changelog and docs/migration.md describe.
 """
 import contextlib
 import io
@@ -29,7 +29,7 @@ def declarations(module, graph):
 
 
 def compare(before, now):
-    """(lines that are gone, lines that are new)."""
+    """(removed lines, new lines)."""
     return sorted(before - now), sorted(now - before)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the files that make the app a bundle: property lists, entitlements, the icon's catalog, the Xcode project's description,
-and what only Xcode's own tools refuse of App Intents.
+and the errors in App Intents that only Xcode's own tools report.
 
 Usage: app_files.py | --self-test
 """
@@ -18,7 +18,7 @@ SANDBOX = ["app-sandbox", "network.client", "network.server", "files.user-select
 
 
 def icon_faults(folder):
-    """Images that the catalog names and that are missing or of another size, and sizes that a Mac or an iPhone lacks."""
+    """Images that the catalog names but that are missing or have another size, and sizes that a Mac or an iPhone needs but the catalog lacks."""
     faults, seen = [], set()
     for image in json.loads((folder / "Contents.json").read_text())["images"]:
         points, scale = int(image["size"].split("x")[0]), int(image.get("scale", "1x")[0])

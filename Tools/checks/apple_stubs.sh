@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Type-checks what needs SwiftUI, AppKit, UIKit, App Intents, Foundation Models or AnyLanguageModel, against the stubs in
-# Tests/Stubs: the app as it is on macOS and as it is on iOS, where AppKit and the scenes of the Mac are not there.
+# Type-checks the code that needs SwiftUI, AppKit, UIKit, App Intents, Foundation Models or AnyLanguageModel, against the stubs in
+# Tests/Stubs: the app as built for macOS and for iOS, where AppKit and the Mac's scenes do not exist.
 # Usage: apple_stubs.sh BIN, the folder of the package's built modules (swift build --show-bin-path).
 # Then plants misspelt views, modifiers and calls and a wrong label, each of which must be reported.
 set -euo pipefail

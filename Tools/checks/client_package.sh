@@ -1,13 +1,13 @@
 #!/bin/sh
 # Builds and runs Apps/Examples, a package without C++ interop, as a client that depends on a version of this package, with no
 # network and nothing cached: it must resolve, fetch nothing else, build and chat. With the trait Transformers on, SwiftPM must
-# ask for swift-transformers, which it cannot have here. A program which does not ask for the embedded model, CUDA and the
-# software device must have nothing of them. Release only: with BIN (swift build --show-bin-path), the sources are also
+# request swift-transformers, which is not available here. A program that does not request the embedded model, CUDA and the
+# software device must not contain them. Release only: with BIN (swift build --show-bin-path), the sources are also
 # type-checked against the modules of that debug build, in seconds instead of the minutes of a second build of the core.
-# Tests the tracked files as they are, committed or not. Usage: client_package.sh [BIN]
+# Tests the tracked files in their current state, committed or not. Usage: client_package.sh [BIN]
 set -eu
 cd "$(dirname "$0")/../.."
-unset CC  # what CI compiles the package with: here nothing is precompiled, so that missing includes are found
+unset CC  # CI's precompiling compiler: nothing is precompiled here, so that missing includes are found
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -26,7 +26,7 @@ git archive "${state:-HEAD}" | tar -x -C "$work/pagoda"
 git -C "$work/pagoda" add -A
 (cd "$work/pagoda" && as_check commit -q -m "0.1.0" && git tag 0.1.0)
 
-# Git may read local repositories only, and nothing has a network where the system allows that.
+# Git may only read local repositories, and the network is cut off for all processes where the system allows it.
 export GIT_ALLOW_PROTOCOL=file
 offline=
 if unshare -rn true 2>/dev/null; then offline="unshare -rn"; fi
@@ -79,7 +79,7 @@ expect Lean '*Paris*' "$(in_client plain "$bin/Lean" "$model" "What is the capit
 expect "Lean without CUDA" '*built without*PagodaCUDA*' "$("$bin/Lean" "$model" "Hello" cuda)"
 expect "Lean without the software device" '*built without*PagodaSoftwareDevice*' "$("$bin/Lean" "$model" "Hello" software)"
 
-# Symbols of what a program must not have; the pattern must find them in a program that has them.
+# Symbols of components that a program must not contain; the pattern must match in a program that does contain them.
 left='pagoda_mini_file|SoftwareBackend|CudaBackend|cuda_headers|matmul_tiles_source|paged_attention_kernels'
 symbols() { nm -C "$1" | grep -E "$left" || true; }
 if [ -n "$(symbols "$bin/Lean")" ]; then

@@ -4,7 +4,7 @@ Usage: docs.py [--self-test] [--run PAGODA]
 
 Links to files and headings must exist, and so must every path in backquotes that begins with a top-level folder, or in
 ARCHITECTURE.md and CONTRIBUTING.md with a module of the core (`engine/load/loader`, with or without a suffix).
-Shell blocks are looked at with --run PAGODA: each `pagoda` command must exist and know all its flags, and a block that no
+Shell blocks are checked with --run PAGODA: each `pagoda` command must exist and know all its flags, and a block that no
 comment exempts is executed. `<!-- not run: REASON -->` before a block exempts it; the reasons are printed.
 A block after `<!-- server -->` is executed while `pagoda serve` listens on port 8080."""
 import os
@@ -90,7 +90,7 @@ def run_block(block, environment, folder):
 
 
 class Server:
-    """`pagoda serve` on its default port, for blocks that talk to it."""
+    """Runs `pagoda serve` on its default port, for blocks that send requests to it."""
 
     def __init__(self, pagoda):
         self.process = subprocess.Popen([pagoda, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -41,7 +41,7 @@ def run(command):
 
 
 def all_symbols(folder):
-    """The graph of a module with what it adds to types of other modules, which the extractor keeps apart."""
+    """The graph of a module, including its extensions of other modules' types, which the extractor writes separately."""
     graphs = sorted(folder.glob("*.symbols.json"))
     return {"symbols": [symbol for graph in graphs for symbol in json.loads(graph.read_text())["symbols"]]}
 

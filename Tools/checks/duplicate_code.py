@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds logic that was written twice: the same six lines in two places of the core, the Swift sources or the tools.
+"""Finds duplicated logic: the same six lines twice in the core, the Swift sources or the tools.
 
 Usage: duplicate_code.py [--self-test]
 Comments, blank lines, includes, braces, declarations of overrides and rows of tables do not count. ALLOWED gives the reason
@@ -16,7 +16,7 @@ SUFFIXES = {".cpp", ".h", ".swift", ".py", ".sh"}
 RUN = 6  # lines
 SKIPPED = re.compile(r"""//|\*|\#\s*(include|import|pragma|if|endif|else|\s)|\#!|"|import\b|from\b.*\bimport\b|namespace\b|using\b
     |@\w+$|(public|private|protected)\s*:|[\W_]*$|.*\boverride;|.*=\s*0;|case\b[^{]*:[^{]*return|\{.*\},?$
-    |args\.\w+\ =\ |\.\w+\ =\ .*,$""", re.VERBOSE)  # the last two: fields of structs, a row each
+    |args\.\w+\ =\ |\.\w+\ =\ .*,$""", re.VERBOSE)  # the last two: fields of structs, one per line
 # Files that may share lines: (parts of their paths) -> reason.
 ALLOWED = {
     ("device/gpu/shim/",): "each shim declares the same language to another compiler",
@@ -31,7 +31,7 @@ def code_lines(text):
 
 
 def pairs(texts):
-    """{(file, file): (line, line, number of lines)} of the first run that two files, or two places of one, share."""
+    """{(file, file): (line, line, number of lines)} of the first run that two files, or two parts of one file, share."""
     seen, found = {}, {}
     for file, text in texts.items():
         lines = code_lines(text)

@@ -1,6 +1,6 @@
-// http_threads: the HTTP server between many threads, for the thread sanitizer. Work runs on the server's queue, streams come from
-// threads of their own; clients read all, leave early, stop half way or are too many; and the server stops while they ask. Then
-// every operation that other threads may call meets every other one on one object.
+// http_threads: runs the HTTP server with many threads, for the thread sanitizer. Work runs on the server's queue, streams come from
+// separate threads; clients read everything, disconnect early, stop half way or exceed the limit; and the server stops while they
+// send requests. Then every pair of operations that other threads may call runs concurrently on one object.
 import Foundation
 
 // The declarations of the server that the HTTP files need.
@@ -64,7 +64,7 @@ private final class Flag: @unchecked Sendable {
   func set() { lock.withLock { value = true } }
 }
 
-/// One request; what it was depends on the number.
+/// Sends one request; the number selects its kind.
 private func ask(_ port: UInt16, _ number: Int) throws {
   let client = try HTTPClient(host: "127.0.0.1", port: port, timeout: 60)
   switch number % 6 {
@@ -77,7 +77,7 @@ private func ask(_ port: UInt16, _ number: Int) throws {
     try client.request("GET", "/stream")
     _ = try client.response()
   case 2:
-    try client.request("GET", "/stream")  // leaves at once
+    try client.request("GET", "/stream")  // disconnects at once
   case 3:
     try client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
     usleep(500)
@@ -91,7 +91,7 @@ private func ask(_ port: UInt16, _ number: Int) throws {
   }
 }
 
-/// Many clients at once; `stopsEarly` while they still ask.
+/// Runs many concurrent clients; with `stopsEarly` the server stops while they still send requests.
 private func round(stopsEarly: Bool) throws -> [Int: Int] {
   var limits = HTTPLimits()
   limits.connections = 12
@@ -118,8 +118,8 @@ private func round(stopsEarly: Bool) throws -> [Int: Int] {
   return service.counts
 }
 
-/// Runs each operation on a thread of its own. What it does first or last is ordered with nothing that the others do, unless by
-/// the lock that it takes, so no two of them have to run at the same moment for a race to show.
+/// Runs each operation on its own thread. Only the locks that an operation takes order it with the others, so a race is
+/// detected even if no two operations run at the same moment.
 private func together(_ operations: [@Sendable () -> Void]) {
   let threads = DispatchGroup()
   for operation in operations.shuffled() {
@@ -132,7 +132,7 @@ private func together(_ operations: [@Sendable () -> Void]) {
   threads.wait()
 }
 
-/// Two operations on a new object, on a thread each, in either order.
+/// Runs two operations on a new object, each on its own thread, in either order.
 private func meet<Object: Sendable>(
   _ first: [@Sendable (Object) -> Void], _ second: [@Sendable (Object) -> Void], on make: () -> Object
 ) {
@@ -190,7 +190,7 @@ private func mailboxesMeet() {
   meet(ofAny, ofAny + [{ _ = $0.take() }, { $0.close() }]) { Mailbox()! }
 }
 
-/// Threads that know nothing of the loop, nor of each other, tell it to end.
+/// Threads that are not synchronised with the loop or with each other tell it to end.
 private func endsMeet() throws {
   for _ in 0..<8 {
     let listener = try SocketAddress.resolve(host: "127.0.0.1", port: 0).listener()

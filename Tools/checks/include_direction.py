@@ -55,12 +55,12 @@ ARGS = "args/"  # below Shaders/: structs shared by kernels and host
 
 INCLUDE = re.compile(r'^\s*#\s*(?:include|import)\s+"([^"]+)"', re.MULTILINE)
 OURS_IN_ANGLES = re.compile(r"^\s*#\s*include\s+<((?:pagoda|%s)/[^>]+\.h)>" % "|".join(ALLOWED), re.MULTILINE)
-TEXT_OF_A_KERNEL = re.compile(r'R"msl\(.*?\)msl"', re.DOTALL)  # its includes are those of another compiler
+TEXT_OF_A_KERNEL = re.compile(r'R"msl\(.*?\)msl"', re.DOTALL)  # its includes are for another compiler
 SWIFT_IMPORT = re.compile(r"^\s*(?:\w+ )*import CxxCore\b", re.MULTILINE)
 
 
 def include_faults(file, target):
-    """Why `file` may not include `target`; both relative to CxxCore/src, or starting with pagoda/. None when it may."""
+    """Why `file` may not include `target`; both relative to CxxCore/src, or starting with pagoda/. None if it may."""
     module = file.split("/")[0]
     if target.startswith("pagoda/"):
         header = target.removeprefix("pagoda/").removesuffix(".h")
@@ -86,7 +86,7 @@ def include_faults(file, target):
 
 
 def check(root):
-    """All faults below `root` as printable lines, and the number of includes looked at."""
+    """All faults below `root` as printable lines, and the number of includes checked."""
     core, faults, count = root / "CxxCore", [], 0
     for base in (core / "src", core / "include"):
         for path in sorted(p for p in base.rglob("*") if p.suffix in (".h", ".cpp", ".hpp", ".inc", ".mm")):
@@ -116,7 +116,7 @@ def swift_faults(root):
 
 
 def self_test():
-    """Plants one violation of each kind among includes that are fine, and expects exactly those to be caught."""
+    """Plants one violation of each kind among valid includes, and expects exactly those to be caught."""
     planted = {
         "CxxCore/src/base/a.h": ['#include "io/b.h"'],
         "CxxCore/src/io/v.h": ['#include "pagoda/engine.h"'],

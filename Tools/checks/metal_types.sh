@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Type-checks the Metal backend where there is no Mac: with our declarations of Metal, over a stub of the Objective-C
+# Type-checks the Metal backend without a Mac: with our declarations of Metal, over a stub of the Objective-C
 # runtime, and with metal-cpp itself if METAL_CPP names its folder. Wrong names must be refused. With metal-cpp, every
 # selector, class and value that we declare is compared with its own. Also runs the memory limit of iOS on a stub. Ends with "N passed, N failed".
 set -uo pipefail
@@ -52,7 +52,7 @@ compare() {
   count $? "values differ from metal-cpp's"
 }
 
-# On iOS the limit of the memory is what the system still gives the app: here 1,000,000 bytes, of which 90 % are planned with.
+# On iOS the memory limit is what the system still grants the app: here 1,000,000 bytes, of which the memory plan may use 90 %.
 app_limit() {
   local program=${planted%.cpp}
   {
@@ -65,7 +65,7 @@ app_limit() {
   count $? "the memory limit of an app on iOS"
 }
 
-# In a release build for Apple platforms nothing of the software device's kernels and of CUDA's texts is left.
+# A release build for Apple platforms contains neither the software device's kernels nor the CUDA sources.
 metal_only() {
   local object=${planted%.cpp}.o stem
   for stem in argmax argmax_source; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that shell scripts run with what a Mac has: bash 3.2 and BSD tools. Usage: portable_scripts.py [--self-test] [file ...]
+"""Checks that shell scripts run with a Mac's own tools: bash 3.2 and BSD utilities. Usage: portable_scripts.py [--self-test] [file ...]
 
 A line that ends with `# Linux only` may use anything. Arrays that may be empty must be guarded where `set -u` is on: before
 bash 4.4, "${list[@]}" of an empty list is an error there.
@@ -134,7 +134,7 @@ def main(arguments):
         return self_test()
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.sh", ".ci/run"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout.split("\n")
-    files = arguments or [name for name in listed if name and not name.startswith("Deploy/")]  # servers run those
+    files = arguments or [name for name in listed if name and not name.startswith("Deploy/")]  # those run on servers
     found = [problem for name in files for problem in problems(name, (ROOT / name).read_text())]
     print("\n".join(found) if found else f"{len(files)} scripts run under bash 3.2 with BSD tools, as far as these rules know")
     return 1 if found else 0

@@ -2,9 +2,9 @@
 """Compares the tests a runner reports with those in the source tree, so that no test is silently lost.
 
 Usage: test_counts.py native LOG [FILTER ...] | swift LOG | leave LIST | --self-test
-TEST_DIRS, as Tools/native takes it, limits the C++ tests to those of some folders.
-`leave` writes the C++ tests that `swift test` may leave to a native run of all of them: those outside Tests/CxxCoreTests/device,
-which depend least on how the compiler optimises. PAGODA_CXX_TESTS_LEFT names that list: `swift test` must then skip exactly
+TEST_DIRS, as in Tools/native, limits the C++ tests to those of some folders.
+`leave` writes the C++ tests that `swift test` may skip because a native run covers all of them: those outside
+Tests/CxxCoreTests/device, which depend least on the compiler's optimisation. PAGODA_CXX_TESTS_LEFT names that list: `swift test` must then skip exactly
 these, and the native run must name each.
 Prints "PASSED FAILED" as its last line; exits 1, with the reason, if the runner ran fewer tests than exist.
 """
@@ -46,7 +46,7 @@ def tests_in_tree(root, folders=()):
 
 
 def tests_to_leave(root):
-    """C++ tests that need not run in each optimised build."""
+    """C++ tests that do not have to run in every optimised build."""
     device = set(tests_in_tree(root, ["device"])[0])
     return [name for name in tests_in_tree(root)[0] if name not in device]
 
@@ -58,7 +58,7 @@ def missing(names, where):
 def native(log, names, *filters, left=()):
     """(passed, failed, faults) of a Tools/native run of the tests whose names contain one of the filters.
 
-    `left`: tests that another runner left to this one.
+    `left`: tests that another runner skipped because this one covers them.
     """
     expected = sum(not filters or any(part in name for part in filters) for name in names)
     ends = NATIVE_END.findall(log)
@@ -75,7 +75,7 @@ def native(log, names, *filters, left=()):
 def swift(log, num_cxx, num_swift, left=()):
     """(passed, failed, faults) of `swift test`, which has one test function per C++ test besides its own.
 
-    Each case of a parameterised test counts as one, a skipped test as none. `left`: tests that it leaves to a native run.
+    Each case of a parameterised test counts as one, a skipped test as none. `left`: tests that it skips because a native run covers them.
     """
     ends, xctest = SWIFT_END.findall(log), XCTEST_END.findall(log)
     if not ends:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs clang-tidy with the short list of .clang-tidy over all headers of the core, as one file, and over the given .cpp files.
 # Usage: tidy.sh [--self-test | --changed | FILE.cpp ...]
-#   --changed   the .cpp files that differ from the commit before, at most 12
+#   --changed   the .cpp files that differ from the previous commit, at most 12
 # CI checks the headers only (7 s): a .cpp file takes 2 to 5 s, all of them a quarter of an hour.
 # A missing clang-tidy is an error if CI=true and only a message otherwise.
 set -euo pipefail
@@ -21,7 +21,7 @@ if [[ -z $tidy ]]; then
   exit
 fi
 
-# run FILE...: prints the findings, fails if there are any. `2 warnings generated.` and its like are left out.
+# run FILE...: prints the findings, fails if there are any. Lines such as `2 warnings generated.` are dropped.
 run() {
   "$tidy" --quiet "$@" -- -xc++ -std=c++20 -ICxxCore/src -ICxxCore/include -IShaders 2>&1 |
     { grep -vE '^[0-9]+ (warnings?|errors?)( and .*)? generated|^Suppressed |^Use -header-filter' || true; } >"$work/findings"

@@ -13,7 +13,7 @@ namespace pagoda::device::gpu::software {
 
 // For inlined frames, the innermost one, which is the access.
 std::string source_line(const void* pc) {
-  if (std::getenv("PAGODA_TEST_FAIL_FAST")) return "";  // only asked whether anything fails; symbolizers take seconds
+  if (std::getenv("PAGODA_TEST_FAIL_FAST")) return "";  // only the verdict matters then; symbolizers take seconds
   const auto at = reinterpret_cast<uintptr_t>(pc) - reinterpret_cast<uintptr_t>(&__executable_start) - 1;
   char command[160], line[512] = "";
   std::snprintf(command, sizeof command,

@@ -1,4 +1,4 @@
-// Maps an instruction to its source line, and tells which addresses belong to the program itself.
+// Maps an instruction to its source line, and reports whether an address belongs to the program itself.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ def body(statements, before=""):
 FIRST = "METAL_FUNC float first({} p) {{ return p[0]; }}\n"
 POINT = "struct P { float v; float get() const { return v; } };\n"
 def tensors(right="half", side=16, space="threadgroup", operands="x, w, sums"):
-    """A product by tensor operations of Metal 4."""
+    """A matrix product that uses Metal 4's tensor operations."""
     kind = "dextents<int, 2>, tensor_inline>"
     return body(f"""threadgroup half a[1024];
   threadgroup {right} b[1024];

@@ -9,7 +9,7 @@ DEFAULT_MAX_THREADS = 1024
 
 
 def has_tensors(path):
-    """Whether a file uses the tensor operations of Metal 4, which CUDA has no text for."""
+    """Whether a file uses Metal 4's tensor operations, which have no CUDA translation."""
     return "#include <metal_tensor>" in Path(path).read_text(encoding="utf-8")
 
 
@@ -55,8 +55,8 @@ def constants_of(mod):
     return "metal::msl_constants" if mod.constants else "{}"
 
 
-# Kernels of which two threadgroups on a multiprocessor are enough: left to itself NVIDIA's compiler makes room for more,
-# and spills registers.
+# Kernels for which two threadgroups per multiprocessor are enough: by default NVIDIA's compiler targets more and spills
+# registers.
 FEW_GROUPS = re.compile(r"paged_attention_(f32_1|b?f16_2)|token_attention_f32|matmul_few_\w+_1_1")
 
 

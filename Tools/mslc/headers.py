@@ -1,6 +1,6 @@
-"""Headers of Shaders/ in translated texts: each text includes them by name, and their own translation is kept once.
+"""Headers of Shaders/ in translated texts: each text includes them by name, and their translation is stored once.
 
-A translated text is preprocessed: headers stand in place, between line markers. `split` takes them out again. The text of
+A translated text is preprocessed, so headers are expanded in place, between line markers. `split` takes them out again. The text of
 a header must not depend on the file that includes it: a header that differs between two files is an error.
 """
 import re
@@ -55,7 +55,7 @@ class Shared:
         self.name_of, self.texts = name_of, {}
 
     def split(self, body, main):
-        """`body` with its headers as includes. They are added to `texts`."""
+        """`body` with its headers replaced by includes; the headers are added to `texts`."""
         files = lines_by_file(body)
         for file, lines in files.items():
             if file == main or not lines:

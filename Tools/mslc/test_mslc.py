@@ -107,7 +107,7 @@ def lines_of(text):
 
 
 def shared_headers():
-    """Texts that include headers say the same as texts that have them in place."""
+    """Texts that include headers are equivalent to texts with the headers expanded in place."""
     options = argparse.Namespace(includes=[], defines=[], clang="clang++")
     for target in ("cuda", "software"):
         shared = headers.Shared(lambda path: f"Shaders/{path}")
@@ -135,7 +135,7 @@ def shared_headers():
             expect(f"{target}: a header that differs is an error", "Shaders/common.h" in str(error))
 
 
-os.chdir(ROOT)  # line markers name files as they were given
+os.chdir(ROOT)  # line markers contain file names as given on the command line
 names()
 translation()
 shared_headers()

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMaxProcesses = 64;
 
-struct Shared {  // between all processes
+struct Shared {  // by all processes
   std::atomic<int> next{0}, passed{0}, failed{0};
   std::atomic<int> running[kMaxProcesses] = {};  // the current test of each
 };

@@ -16,7 +16,7 @@
 namespace {
 
 enum class State : char { unmet, quiet, acting };
-constexpr int kMaxMutants = 4096, kMaxSeconds = 100;  // CPU time; more is a hang
+constexpr int kMaxMutants = 4096, kMaxSeconds = 100;  // CPU time; more counts as a hang
 State states[kMaxMutants];
 bool noticed[kMaxMutants];
 int first, end, num_noticed;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The compiler of C and C++ for `swift build` in Tools/test.sh under CI on Linux (SwiftPM takes it from CC). It precompiles the
-# standard headers once for each set of flags and keeps only line tables of the debug information: together half of the time.
+# The C and C++ compiler for `swift build` in Tools/test.sh under CI on Linux (SwiftPM takes it from CC). It precompiles the
+# standard headers once for each set of flags and reduces debug information to line tables; together this halves the time.
 # The release build of the client stage and a plain `swift build` do not use it, and detect missing includes.
-# With CCACHE_DIR set it compiles through ccache instead, which takes longer at first and nearly nothing when nothing changed.
+# With CCACHE_DIR set it compiles through ccache instead, which takes longer at first and almost no time when nothing has changed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 clang=$(dirname "$(command -v swift)")/clang
@@ -17,7 +17,7 @@ for argument in "$@"; do
   previous=$argument
 done
 case $source in
-  */device/gpu/*/* | */Tests/CxxCoreTests/generated/*) exec "$clang" "$@" ;;  # few standard headers
+  */device/gpu/*/* | */Tests/CxxCoreTests/generated/*) exec "$clang" "$@" ;;  # these include few standard headers
   */CxxCore/src/*.cpp | */Tests/CxxCoreTests/*.cpp) ;;
   *) exec "$clang" "$@" ;;
 esac
@@ -28,7 +28,7 @@ key=$( (ls -lL "$clang"; printf '%s\n' ${flags[@]+"${flags[@]}"} | grep -v '^-I'
 folder=$here/../../.build/precompiled
 pch=$folder/$key.pch
 mkdir -p "$folder"
-if mkdir "$folder/$key" 2>/dev/null; then  # the first of several compilers at the same time
+if mkdir "$folder/$key" 2>/dev/null; then  # the first of several concurrent compilers
   "$clang" ${flags[@]+"${flags[@]}"} -fpch-instantiate-templates -x c++-header "$here/std.h" -o "$pch.new" && mv "$pch.new" "$pch" ||
     rmdir "$folder/$key"
 fi

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Joins the .cpp files of each folder into one, so that the compiler reads their headers once, in less than half the time.
 # Usage: unity.sh OUT FILE..., with names relative to this folder. Prints the files to compile: one in OUT for each folder, and
-# those that stay by themselves. A file does so if it has a #pragma or #define, which would reach the next file, or if
-# unity_alone.txt lists it: it defines a name of its own that another file of its folder defines too.
+# those that are compiled separately: files with a #pragma or #define, which would affect the next file, and files listed in
+# unity_alone.txt, which define a local name that another file of their folder defines too.
 set -eu
 cd "$(dirname "$0")"
 out=$1
@@ -25,6 +25,6 @@ printf '%s\n' "$@" | grep -Fxv -f "$out/alone" | awk -v out="$out" '{
 for file in "$out"/*.new; do
   [ -e "$file" ] || continue
   source=${file%.new}.cpp
-  if cmp -s "$file" "$source"; then rm "$file"; else mv "$file" "$source"; fi  # make goes by a file's time
+  if cmp -s "$file" "$source"; then rm "$file"; else mv "$file" "$source"; fi  # make compares timestamps
   echo "$source"
 done

@@ -1,4 +1,4 @@
-"""Answers in JSON with the keys the user asks for: about a named city, known or not, and of values the user gives."""
+"""Answers in JSON with the keys the user asks for: about a named city, known or not, and with values the user gives."""
 
 import json
 
@@ -57,7 +57,7 @@ def city_json():
 
 
 def given_json():
-    """The values stand in the question."""
+    """The values are in the question."""
     def pair():
         k = pick("name", "age", "city", "country", "color", "price", "size", "id", "title", "year", "count", "email", "job", "food", "weight", "population", "town", "author", "speed", "owner", R.choice(D.NOUNS), made_up())
         number = k in ("age", "price", "size", "id", "year", "count", "weight", "population", "speed") or R.random() < 0.15

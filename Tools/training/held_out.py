@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks the program the prompts of held_out.jsonl and held_out_third.jsonl and scores its answers: held_out.py PROGRAM [FORM ...] [--markdown].
 
-FORM is none (as the files are), 8bit or 4bit; without one, all three. Answers are greedy, without thinking, through
+FORM is none (the weights as stored), 8bit or 4bit; all three by default. Answers are greedy, without thinking, through
 /v1/chat/completions. The first file was written after the second edition was trained, the other before the third edition's
 chats; no turn of either is in a training chat.
 
@@ -9,7 +9,7 @@ A row has the turns of a user; the model answers each, and the last answer count
 - `accept`, a regular expression, is found in it, whatever the case, and it ends by itself;
 - `json`: the first JSON object in it has these members, whatever the case, with these values at their beginning;
 - `tool` (name, description, parameter, value): it calls that tool once, and the parameter has the value, whatever the case.
-  `others` are offered beside it (name, description, parameter).
+  `others` are offered along with it (name, description, parameter).
 """
 import json
 import re
@@ -46,7 +46,7 @@ def tools_of(row):
 
 
 def ask(url, row):
-    """The last choice, after the model's own answers to the turns before."""
+    """The last choice, after the model's own answers to the previous turns."""
     messages = []
     for turn in row["turns"]:
         messages.append({"role": "user", "content": turn})

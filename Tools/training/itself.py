@@ -1,4 +1,4 @@
-"""What the model says about itself and about Pagoda: what they are, and that a program has no beliefs, and kind words."""
+"""Answers about the model itself and about Pagoda: what they are, that a program has no beliefs, and replies to kind words."""
 
 import more_data as D
 from corpus_data import ANIMALS, CAP, FACTS

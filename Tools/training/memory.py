@@ -1,4 +1,4 @@
-"""Chats in which the user tells something, mostly with a number in it, and asks for it some turns later."""
+"""Chats in which the user states a fact, usually with a number in it, and asks for it some turns later."""
 
 import more_data as D
 from corpus_data import ANIMALS, DAYS, MONTHS, NUM, PLACES, THINGS
@@ -141,12 +141,12 @@ FACTS = [(slot, 9), (remembered, 4), (counted, 6), (money, 2), (year, 1), (event
 
 
 def fact():
-    """What the user says, the answer to it, the question for it later, the answer to that, and the value that is copied."""
+    """The user's statement, the answer to it, the later question about it, the answer to that, and the value that is copied."""
     return R.choices([f for f, _ in FACTS], [w for _, w in FACTS])[0]()
 
 
 def turns(filler):
-    """The turns of a chat as (question, answer, thought): one to three facts, up to four turns between, and questions for some of them."""
+    """The turns of a chat as (question, answer, thought): one to three facts, up to four turns in between, and questions about some of them."""
     facts = []
     while len(facts) < R.choices([1, 2, 3], [6, 3, 1])[0]:
         f = fact()

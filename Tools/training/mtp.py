@@ -1,4 +1,4 @@
-"""The layer for multi-token prediction: its loss for one draft, its rows for several drafts as the engine makes them, and how many are right."""
+"""The layer for multi-token prediction: its loss for one draft, its rows for several drafts as the engine computes them, and how many are right."""
 
 import torch
 import torch.nn as nn
@@ -28,11 +28,11 @@ class MultiTokenPrediction(nn.Module):
         return self.norm(out[0] if isinstance(out, tuple) else out)
 
     def drafts(self, hidden, embeddings, rotary_emb, num_drafts):
-        """For every row the outputs of `num_drafts` drafts in a row, each fed the true token and the output of the draft before.
+        """For every row, the outputs of `num_drafts` consecutive drafts, each given the true token and the output of the previous draft.
 
         `hidden` is [batch, tokens, size] of the trunk and `embeddings` those of the same tokens. Row p of draft j has seen tokens
         0 to p + j and guesses token p + j + 1. Its keys are those of the rows up to p, which come from the trunk's hidden
-        states, and those of its own drafts before.
+        states, and those of its own earlier drafts.
         """
         layer, rows = self.layers[0], hidden.shape[1] - 1
         attention = layer.self_attn
@@ -68,7 +68,7 @@ class MultiTokenPrediction(nn.Module):
 
 @torch.no_grad()
 def check_drafts(model, mtp, ids):
-    """The largest difference between drafts() and the layer run row by row, beside the largest value."""
+    """The largest difference between drafts() and the layer run row by row, and the largest value."""
     embed, rotary = model.model.embed_tokens, model.model.rotary_emb
     hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
     all_at_once, worst = mtp.drafts(hidden, embed(ids), rotary, 4), 0.0
@@ -82,7 +82,7 @@ def check_drafts(model, mtp, ids):
 
 @torch.no_grad()
 def continue_greedily(model, prompts, num_tokens, pad):
-    """The tokens of each prompt with `num_tokens` more, whatever they are, and how long each prompt is."""
+    """The tokens of each prompt followed by `num_tokens` arbitrary ones, and the length of each prompt."""
     width, device = max(map(len, prompts)), next(model.parameters()).device
     x = torch.tensor([[pad] * (width - len(p)) + p for p in prompts], device=device)
     mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
@@ -106,7 +106,7 @@ def padded(texts, lengths, pad, device):
 
 @torch.no_grad()
 def acceptance(model, mtp, texts, lengths, pad, num_drafts=4):
-    """The share of rows for which drafts 1 to k are all what the model says itself, for k = 1 to `num_drafts`."""
+    """The fraction of rows for which drafts 1 to k all equal the model's own tokens, for k = 1 to `num_drafts`."""
     right_counts, rows = torch.zeros(num_drafts), 0
     for begin in range(0, len(texts), 64):
         x, w = padded(texts[begin : begin + 64], lengths[begin : begin + 64], pad, next(model.parameters()).device)

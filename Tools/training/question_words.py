@@ -59,7 +59,7 @@ TAILS = [" please", " please?", ", please.", " thanks", "??", "!", " :)", "...",
 
 
 def typed(q, keep=(), plain=False):
-    """As people type it: lower case, missing marks, a word before or after, a slip of the finger. Keeps the words of `keep`."""
+    """The text as people type it: lower case, missing punctuation, a word before or after, a typo. Keeps the words of `keep`."""
     if not plain and R.random() < 0.3:
         q = re.sub(r"^What is ", pick("What's ", "what's ", "whats ", "What’s "), q)
     if R.random() < 0.3:

@@ -106,7 +106,7 @@ def fmt():
 
 
 def json_pairs():
-    """A question, and what an answer to it in JSON could hold."""
+    """A question, and possible members of its JSON answer."""
     i = R.randrange(7)
     c, k, cont, lang = R.choice(CAP)
     if i == 0:

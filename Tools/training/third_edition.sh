@@ -12,7 +12,7 @@ nice "$python" $here/evaluate.py "$from" "$out/before.json" >"$out/before.txt" 2
 evaluation=$!
 "$python" $here/train.py "$seconds" "$out/files" "$from" "$rate" "$seed" "$head_seconds" 2>&1 | tee "$out/train.txt"
 mv "$out/files/mtp.json" "$out/" 2>/dev/null
-# The training writes its own forms of these; only the weights are new.
+# The training writes its own versions of these files; only the weights are new.
 cp "$from"/{config.json,generation_config.json,tokenizer.json,model.safetensors.index.json} "$out/files/"
 wait $evaluation
 "$python" $here/evaluate.py "$out/files" "$out/after.json" "$out/before.json" 2>"$out/after.err" | tee "$out/after.txt"

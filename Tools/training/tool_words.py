@@ -61,7 +61,7 @@ def parameter(e):
 
 
 def tool(v):
-    """Name, description, parameter, question with `v` in it, and the words for what is asked."""
+    """Name, description, parameter, question with `v` in it, and the words for the requested value."""
     e = R.choice(ENTITIES) if R.random() < 0.85 else made_up()
     w = pick(e, e, f"the {e}")
     kind = R.choices(range(4), [5, 4, 2, 2])[0]

@@ -1,4 +1,4 @@
-"""Trains the layer for multi-token prediction on what the model itself says: the trunk stays as it is."""
+"""Trains the layer for multi-token prediction on the model's own output; the trunk is not changed."""
 
 import json
 import math
@@ -17,9 +17,9 @@ NUM_DRAFTS = 4
 DRAFT_WEIGHTS = (1.0, 0.8, 0.65, 0.5)
 PROMPT_WEIGHT = 0.1
 HEAD_RATE = 1e-3
-SAID_TOKENS, AT_MOST = (128, 1000) if torch.cuda.is_available() else (16, 3)  # a try without a GPU is short
+SAID_TOKENS, AT_MOST = (128, 1000) if torch.cuda.is_available() else (16, 3)  # a trial run without a GPU is short
 OPENINGS = ("<think>\n\n</think>\n\n", "<think>\n")
-# The prompts of `pagoda bench spec` (the names of its fields differ in its code edit) and some of our own; no chat has them.
+# The prompts of `pagoda bench spec` (the names of its fields differ in its code edit) and some of our own; they occur in no chat.
 STORIES = ["Tell me a story about a dog and a cat.", "Write a short story about a lighthouse keeper.", "tell me a story about two brothers", "a bedtime story about a snail, please", "Story about a tired postman.",
            "Tell me a tale about the moon and the sea.", "Write a story about Gwendolyn and her umbrella.", "Make up a story about a king who lost his hat.", "I want a story about a train", "Can you tell me a story about an old clock?",
            "Tell me a story about a mouse in space.", "short story about a magic carrot", "Write a 2-sentence story about a lantern.", "tell a story with a dragon and a baker", "Please tell me a story about my cat Minka", "Invent a story about a lost kite."]
@@ -38,7 +38,7 @@ def held_out_prompts():
 
 
 def measure(model, mtp, tokenizer, pad):
-    """Acceptance by position on the model's own greedy text after prompts no chat has."""
+    """Acceptance by position on the model's own greedy text after prompts that occur in no chat."""
     sets, table, begin = held_out_prompts(), {}, 0
     everything = [tokenizer.encode(prompt).ids for prompts in sets.values() for prompt in prompts]
     texts, lengths = heads.continue_greedily(model, everything, SAID_TOKENS, pad)
@@ -66,7 +66,7 @@ def prompt():
 
 
 def write_prompts(job):
-    """Tokens of prompts; for a process of its own."""
+    """Tokens of prompts; runs in a separate process."""
     seed, path, number = job
     questions.R.seed(seed)
     tokenizer = Tokenizer.from_file(path)
@@ -74,7 +74,7 @@ def write_prompts(job):
 
 
 def say(model, prompts, pad, seconds, batch):
-    """What the model itself says to the prompts, greedy, as much as can be had in the time; at least one batch."""
+    """The model's own greedy answers to the prompts, as many as fit in the time; at least one batch."""
     begin, texts = time.time(), []
     for first in range(0, len(prompts), batch):
         if texts and time.time() - begin > seconds:
@@ -104,7 +104,7 @@ def own_batches(texts, batch_tokens, pad, device):
 
 
 def head_loss(model, mtp, x, w):
-    """Cross entropy against the trunk's own chances and its own choice, for each of the drafts."""
+    """Cross entropy against the trunk's own probabilities and its own choice, for each draft."""
     with torch.no_grad():
         hidden = model.model(input_ids=x, use_cache=False).last_hidden_state
         embeddings = model.model.embed_tokens(x)
@@ -126,7 +126,7 @@ def head_loss(model, mtp, x, w):
 
 
 def train_head(model, mtp, prompts, pad, chats, seconds, batch_tokens, batch, checkpoint):
-    """A third of the time the model talks, then the layer learns from that, every third batch from the training chats."""
+    """For a third of the time the model generates text; then the layer learns from that text, and every third batch from the training chats."""
     device, begin = next(model.parameters()).device, time.time()
     texts = say(model, prompts, pad, seconds * 0.3, batch)
     own = own_batches(texts, batch_tokens, pad, device)

@@ -10,7 +10,7 @@ ROUTER_KEYS = {"load_tokens", "timeout_s", "max_asked"}
 ENGINE_KEYS = {"program", "arguments", "host", "expect_version", "expect_fingerprint", "start_seconds", "drain_seconds"}
 
 
-# `serve run` gives all arguments as text.
+# `serve run` passes all arguments as text.
 NUMBERS = {"num_replicas": int, "max_ongoing_requests": int, "max_asked": int, "load_tokens": int, "timeout_s": float,
            "drain_seconds": float, "start_seconds": float}
 

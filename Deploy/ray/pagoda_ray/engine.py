@@ -16,7 +16,7 @@ from ray import serve
 
 from pagoda_ray import VERSION
 
-# Ends the server when this process ends, however that happens: the pipe on standard input closes then.
+# Ends the server when this process ends for any reason: the pipe on standard input closes then.
 GUARDIAN = '"$@" </dev/null & child=$!; cat >/dev/null; kill $child 2>/dev/null; wait $child'
 
 
@@ -75,7 +75,7 @@ class Engine:
                 raise EngineError(f"replica {self.name} has {what} '{actual}'; the deployment expects '{expected}'")
 
     def record_replica_metadata(self):
-        """Read once by the routers: where this replica is, and what it is."""
+        """Read once by the routers: the address and identity of this replica."""
         return {"url": self.url, "version": self.info["version"], "fingerprint": self.info["fingerprint"]}
 
     async def get(self, path):

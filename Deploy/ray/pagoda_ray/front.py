@@ -1,7 +1,7 @@
 """Front: takes HTTP requests, has Ray choose a replica, and passes the answer through from the replica's own port.
 
 Ray chooses and keeps count of requests; the bytes of answers do not go through its actors, which would cost
-milliseconds for every piece of a stream."""
+milliseconds for every chunk of a stream."""
 import json
 from contextlib import AsyncExitStack
 
@@ -15,7 +15,7 @@ from pagoda_ray.prompt import prefix_body
 
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "content-length", "host",
               "proxy-authenticate", "proxy-authorization", "expect"}
-# The replica has done nothing for the request: another one may.
+# The replica has done no work for the request: another one may.
 REFUSED = {429, 503}
 
 
@@ -42,7 +42,7 @@ class Front:
                                                 auto_decompress=False)
         body = await request.body()
         headers = {name.lower(): value for name, value in request.headers.items()}
-        # No slot is reserved at the replica: that is one more call of an actor, and the engine refuses what is too much itself.
+        # No slot is reserved at the replica: that would be one more actor call, and the engine refuses excess requests itself.
         wanted = {"headers": headers, "exclude": [], "_reserve": False}
         if request.method == "POST":
             wanted["prefix"] = prefix_body(request.url.path, body)

@@ -1,12 +1,12 @@
-"""Which replica gets a request: the decision alone, without Ray and without a network."""
+"""Which replica gets a request: only the decision, without Ray and without a network."""
 import random
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
 
 # The cost of one running or waiting request for the next one, in tokens of prefill, but never more than a quarter of the
-# prompt. Chosen by Tools/bench/cluster_bench: much less, and all conversations with one system prompt crowd where that
-# is cached; much more, and conversations leave their prefixes.
+# prompt. Chosen with Tools/bench/cluster_bench: with much less, all conversations with one system prompt go where that
+# is cached; with much more, conversations leave their prefixes.
 LOAD_TOKENS = 512
 
 
@@ -21,7 +21,7 @@ class Offer:
     queue_length: int
 
     def cost(self, load_tokens=LOAD_TOKENS):
-        """Tokens to compute before the answer begins, and those of others that share the replica meanwhile."""
+        """Tokens to compute before the answer starts, including those of other requests on the replica."""
         weight = min(load_tokens, self.prompt_tokens // 4)
         return self.prompt_tokens - self.cached_tokens + weight * (self.running + self.queue_length)
 
@@ -34,7 +34,7 @@ def ranked(offers, load_tokens=LOAD_TOKENS, rng=random):
 
 
 class Recent:
-    """The replicas that prompts with the same beginning went to lately, so that not all of many need be asked."""
+    """The replicas that recently got prompts with the same start, so that not all of many need to be asked."""
 
     def __init__(self, capacity=65536, per_key=2):
         self.capacity = capacity
@@ -78,7 +78,7 @@ class InFlight:
 
 
 def candidates_to_ask(all_replicas, recent, max_asked, rng=random):
-    """All of a few; of many those where the prompt may be known, and random ones."""
+    """All replicas if they are few; otherwise those where the prompt may be cached, and random ones."""
     if len(all_replicas) <= max_asked:
         return list(all_replicas)
     known = [replica for replica in recent if replica in all_replicas][:max_asked]

@@ -1,4 +1,4 @@
-"""PrefixRouter: asks the replicas how much of a prompt they have, and sends it where it costs least."""
+"""PrefixRouter: asks the replicas how much of a prompt they have cached, and sends it where it costs least."""
 import asyncio
 import logging
 import random
@@ -53,7 +53,7 @@ class PrefixRouter(RequestRouter):
 
     @staticmethod
     def power_of_two(replicas):
-        """Two at random; the base class takes the one with the shorter queue."""
+        """Two at random; the base class chooses the one with the shorter queue."""
         return [random.sample(list(replicas.values()), min(2, len(replicas)))]
 
     async def ask(self, replica, name, fields, headers):

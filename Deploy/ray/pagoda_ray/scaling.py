@@ -1,14 +1,14 @@
-"""by_queue_length: how many replicas there should be, by what runs and waits in the engines."""
+"""by_queue_length: the number of replicas, based on the running and waiting requests of the engines."""
 import math
 
 
 def desired_replicas(running, queue_length, target):
-    """`target` answers at once for each replica; all that wait is counted, so a queue is worked off by more."""
+    """`target` concurrent answers per replica; waiting requests count too, so a queue adds replicas."""
     return max(1, math.ceil((running + queue_length) / target))
 
 
 def by_queue_length(context):
-    """Ray asks a few times a second; delays and bounds are those of the autoscaling configuration."""
+    """Ray calls this a few times per second; delays and bounds are those of the autoscaling configuration."""
     metrics = context.aggregated_metrics or {}
     total = {name: sum((metrics.get(name) or {}).values()) for name in ("running", "queue_length")}
     target = context.config.target_ongoing_requests
