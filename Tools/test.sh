@@ -114,20 +114,19 @@ not_run() {
   if [[ ${CI:-} == true ]]; then add 0 1; fi
 }
 
-with_pip() { "$1/bin/pip" install -q -r "$2"; }
-
-# uv takes 20 s for packages that depend on each other in so many ways that pip searches for minutes.
-with_uv() {
+# install VENV REQUIREMENTS. uv takes 15 s where pip takes minutes: pip compiles files that no test imports, and searches long
+# among packages that depend on each other in many ways.
+install() {
   "$1/bin/pip" install -q uv==0.13.7 && UV_NATIVE_TLS=true "$1/bin/uv" pip install -q --python "$1/bin/python" -r "$2" ||
-    with_pip "$@"
+    "$1/bin/pip" install -q -r "$2"
 }
 
-# python_tests NAME FOLDER [INSTALLER]: runs pytest on a folder, in a virtual environment with its requirements.
+# python_tests NAME FOLDER: runs pytest on a folder, in a virtual environment with its requirements.
 python_tests() {
   local venv=$PWD/.build/$1-venv needs=$2/requirements.txt log=$logs/$1.log
   if ! cmp -s "$needs" "$venv/requirements.txt"; then
     rm -rf "$venv"
-    if ! { python3 -m venv "$venv" && "${3:-with_pip}" "$venv" "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
+    if ! { python3 -m venv "$venv" && install "$venv" "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
       tail -n 5 "$log"
       rm -rf "$venv"
       not_run "the Python packages of $2 cannot be installed"
@@ -149,7 +148,7 @@ python_tests() {
 # need other versions of the same packages.
 stage_server() {
   python_tests server Tests/ServerPython
-  python_tests clients Tests/ClientPython with_uv
+  python_tests clients Tests/ClientPython
 }
 
 # Pulls from a hub that injects faults, and runs huggingface_hub on the same cache.
