@@ -2,7 +2,7 @@
 import Foundation
 import PagodaKit
 
-/// An engine over HTTP: the APIs of OpenAI and Anthropic, and a page to chat with.
+/// An engine over HTTP: the APIs of OpenAI and Anthropic, and a chat page.
 ///
 /// ```swift
 /// let server = try Server.start(try await Engine.load(.mini))
@@ -11,7 +11,7 @@ import PagodaKit
 public final class Server: Sendable {
   /// The port it listens on; 0 for a path.
   public let port: UInt16
-  /// Where a browser finds the page; `unix:` and the path for one.
+  /// The page's address for browsers; for a Unix socket, `unix:` and the path.
   public let url: String
 
   private let front: Front
@@ -30,7 +30,7 @@ public final class Server: Sendable {
     url = "http://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
   }
 
-  /// A server without references stops at once.
+  /// A server without references stops immediately.
   deinit { http.stop(cutWith: APIError.shuttingDown.response().closing()) }
 
   /// Starts to listen. The engine stays the caller's: shut it down after the server.
@@ -40,15 +40,16 @@ public final class Server: Sendable {
     return server
   }
 
-  /// Starts to listen before there is an engine: until ``serve(_:)``, `/health` and all else but the page is answered
-  /// with status 503.
+  /// Starts to listen before there is an engine: until ``serve(_:)``, `/health` and everything else except the page
+  /// gets status 503.
   public static func listen(options: ServerOptions = ServerOptions()) throws -> Server {
     let isLocal =
       try options.unixPath != nil
       || SocketAddress.resolve(host: options.host, port: options.port).isLoopback
     if !isLocal && options.keys.isEmpty && !options.isInsecure {
       throw ServerError(
-        "listening on \(options.host) lets other machines in: give an API key, or allow it without one explicitly")
+        "listening on \(options.host) allows other machines to connect: set an API key, or allow it explicitly without one"
+      )
     }
     if options.keys.contains(where: \.key.isEmpty) { throw ServerError("an API key is empty") }
     let front = try Front(options, isLoopbackOnly: isLocal)
@@ -73,13 +74,13 @@ public final class Server: Sendable {
     front.open(host)
   }
 
-  /// Answers with several models from now on: each is loaded when it is first asked for, in the memory of one plan. Where
-  /// that has no room, those that have not been used for longest are unloaded. Throws when a model alone is larger than
-  /// the plan, cannot be read, or a name is used twice. ``shutDown(drainSeconds:)`` shuts them down.
+  /// Serves several models from now on: each is loaded on demand, within one memory plan. If it does not fit, the least
+  /// recently used models are unloaded. Throws if a model alone exceeds the plan or cannot be read, or if a name is
+  /// used twice. ``shutDown(drainSeconds:)`` shuts them down.
   /// - Parameters:
   ///   - models: the models; requests that name none get the first.
-  ///   - memoryBytes: memory for all that are loaded at once; nil means all that the device has.
-  ///   - unloadAfterSeconds: unloads what has not been used for so long; nil keeps it while there is room.
+  ///   - memoryBytes: memory for all loaded models; nil means all of the device's memory.
+  ///   - unloadAfterSeconds: unloads models that have been idle for this long; nil keeps them while memory suffices.
   ///   - prepare: called with each engine before it answers requests.
   public func serve(
     _ models: [ServedModel], memoryBytes: Int64? = nil, unloadAfterSeconds: Double? = nil,
@@ -98,7 +99,7 @@ public final class Server: Sendable {
     }
   }
 
-  /// Takes no new requests, waits for those in flight, cuts what is left after `seconds`, and closes the port.
+  /// Accepts no new requests, waits for those in flight, cuts off the rest after `seconds`, and closes the port.
   public func shutDown(drainSeconds seconds: Double = 30) async {
     let host = front.host
     host?.drain()
@@ -121,7 +122,7 @@ public final class Server: Sendable {
 
   var statusFeed: StatusFeed? { front.host?.current.service?.statusFeed }
 
-  /// Answers being made or waiting, and open connections.
+  /// Answers running or waiting, and open connections.
   package var load: (isIdle: Bool, connections: Int) {
     (front.host?.isEmpty ?? true, http.load.connections)
   }

@@ -1,8 +1,8 @@
-// Defaults: options from the configuration file and from the environment, where the command line says nothing.
+// Defaults: values from the configuration file and the environment for options not given on the command line.
 import Foundation
 import PagodaKit
 
-/// Values of options that the user set once. The command line comes first, then the environment, then the file.
+/// Option values that the user has configured. The command line takes precedence, then the environment, then the file.
 package struct Defaults: Sendable {
   package var file: JSONValue = .object([])
   package var environment: [String: String] = [:]
@@ -35,12 +35,12 @@ package struct Defaults: Sendable {
     "PAGODA_" + option.replacing("-", with: "_").uppercased()
   }
 
-  /// Options that say the opposite of each other: one that was given leaves the other's default out.
+  /// Options that contradict each other: giving one disables the other's default.
   private static let exclusive = ["model": "shape", "shape": "model", "think": "no-think", "no-think": "think"]
-  /// Never from outside the command line: they would change what a command does at all.
+  /// Accepted only on the command line, because they change what a command does.
   private static let never: Set = ["help", "prompt", "prompt-file", "prompt-ids", "decode", "json"]
 
-  /// Adds what the command knows and the user did not say.
+  /// Adds defaults for the command's options that the user did not give.
   package func apply(to arguments: inout Arguments, of command: Command) throws {
     let takesModel = command.operands.contains("MODEL")
     for option in command.options where !arguments.has(option.name) && !Self.never.contains(option.name) {
@@ -54,7 +54,7 @@ package struct Defaults: Sendable {
     }
   }
 
-  /// `{"serve": {"port": 9000}, "quantize": "4bit"}`: a value under the command's name comes first.
+  /// `{"serve": {"port": 9000}, "quantize": "4bit"}`: a value under the command's name takes precedence.
   private func fileValue(_ option: String, command: String) -> JSONValue? {
     let spellings = [option, option.replacing("-", with: "_")]
     for object in [file[command], file] {
@@ -63,12 +63,12 @@ package struct Defaults: Sendable {
     return nil
   }
 
-  private func set(_ option: Option, _ value: JSONValue, in arguments: inout Arguments, from place: String) throws {
+  private func set(_ option: Option, _ value: JSONValue, in arguments: inout Arguments, from source: String) throws {
     if option.value == nil {
       switch value.boolValue ?? ["1": true, "true": true, "0": false, "false": false][value.stringValue ?? ""] {
       case true?: arguments.values[option.name] = [""]
       case false?: break
-      case nil: throw UsageError("\(place): \(option.name) must be true or false")
+      case nil: throw UsageError("\(source): \(option.name) must be true or false")
       }
       return
     }
@@ -76,7 +76,7 @@ package struct Defaults: Sendable {
     arguments.values[option.name] = try values.map { item in
       if let text = item.stringValue { return text }
       guard item.arrayValue == nil, item.objectValue == nil, item != .null else {
-        throw UsageError("\(place): \(option.name) must be a text or a number")
+        throw UsageError("\(source): \(option.name) must be a text or a number")
       }
       return item.text
     }

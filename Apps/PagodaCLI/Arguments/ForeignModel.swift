@@ -1,5 +1,5 @@
-// ForeignModel: models that Ollama and LM Studio fetched, found where those programs keep them. Nothing there is changed.
-// Models that mlx-lm fetched are in the hub's cache already.
+// ForeignModel: models downloaded by Ollama and LM Studio, found in the folders of those programs, which are never
+// modified. Models downloaded by mlx-lm are already in the hub's cache.
 import Foundation
 import PagodaKit
 
@@ -9,7 +9,7 @@ struct ForeignModel: Hashable {
   var path: String
   var bytes: Int64
 
-  /// By name.
+  /// All models found, sorted by name.
   static func all(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> [ForeignModel] {
     let home = environment["HOME"] ?? NSHomeDirectory()
     let ollama =
@@ -59,7 +59,8 @@ struct ForeignModel: Hashable {
     }
   }
 
-  /// Where the engine can open it. A blob of Ollama has no ending that says what it is; a link in this program's cache has.
+  /// A path that the engine can open. Ollama's blobs have no file extension, so they get a link in this program's
+  /// cache.
   func location() throws -> String {
     guard name.hasPrefix("ollama:"), !path.hasSuffix(".gguf") else { return path }
     let environment = ProcessInfo.processInfo.environment
@@ -72,7 +73,7 @@ struct ForeignModel: Hashable {
       unlink(link)
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
     } catch {
-      throw CommandFailure("\(link): cannot be made: \(error.localizedDescription)")
+      throw CommandFailure("\(link): cannot be created: \(error.localizedDescription)")
     }
     return link
   }

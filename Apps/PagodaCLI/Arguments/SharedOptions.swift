@@ -1,4 +1,4 @@
-// Options that several commands share, and what they mean to the engine.
+// Options that several commands share, and their conversion to engine options.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -7,23 +7,24 @@ enum SharedOptions {
   static let model = Option(
     "model", short: "m", value: "MODEL", help: "a folder or .gguf file, ORG/NAME, qwen3.5:4b, or mini (default)")
   static let shape = Option(
-    "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
+    "shape", value: "NAME",
+    help: "a synthetic model with random weights and the sizes of a real one, such as qwen3.5-0.8b")
   static let prompts = Option(
-    "prompts", value: "FILE", help: "texts to continue, a line each: text, or JSON with prompt and kind")
-  static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
+    "prompts", value: "FILE", help: "texts to continue, one per line: text, or JSON with prompt and kind")
+  static let system = Option("system", value: "TEXT", help: "instructions for the conversation (the system prompt)")
   static let thinking = [
     Option("think", help: "let the model think before it answers"),
-    Option("no-think", help: "do not let it"),
+    Option("no-think", help: "turn thinking off"),
   ]
   static let sampling = OptionGroup("Sampling", SamplingField.all.map(\.option))
   static let pipelineTimeout = Option(
-    "pipeline-timeout", value: "SECONDS", help: "silence after which a stage counts as lost (default 4)")
+    "pipeline-timeout", value: "SECONDS", help: "how long a stage may be silent before it counts as lost (default 4)")
   static let pipeline = OptionGroup(
     "One model over several machines",
     [
       Option("pipeline", help: "use the ranks that mpirun started: the first serves, the others run layers"),
       Option("pipeline-stages", value: "ADDRESSES", help: "`pagoda stage` on other machines: host:port,host:port"),
-      Option("pipeline-split", value: "COUNTS", help: "layers of each stage, this one first (default: by speed)"),
+      Option("pipeline-split", value: "COUNTS", help: "layers per stage, this machine first (default: by speed)"),
       pipelineTimeout,
     ])
   static let engine = OptionGroup(
@@ -33,34 +34,34 @@ enum SharedOptions {
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
       Option(
         "quantize", value: "FORM",
-        help: "weights: auto (default: 8bit for quantised files), none (as --dtype says), bf16, 8bit or 4bit"),
+        help: "weights: auto (default: 8bit for quantised files), none (use --dtype), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option(
         "rope-scaling", value: "RULE",
         help: "longer context: none, or linear, dynamic or yarn with a factor: yarn:4, yarn:4:32768 (trained context)"),
-      Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
-      Option("weight-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 64GiB)"),
+      Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
+      Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
-      Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
-      Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256; metal 512, cuda 2048)"),
+      Option("max-num-seqs", value: "N", help: "maximum number of running sequences (default 16)"),
+      Option("max-num-batched-tokens", value: "N", help: "maximum tokens per step (default 256; metal 512, cuda 2048)"),
       Option(
         "max-step-ms", value: "N",
-        help: "most time of a step while answers wait for tokens (default: twice a plain step; -1: any)"),
+        help: "maximum time of a step while answers are running (default: twice a plain step; -1: no limit)"),
       Option("max-model-len", value: "N", help: "longest sequence in tokens (default: the model's, if it fits)"),
       Option("block-size", value: "N", help: "tokens per KV block: 8, 16 (default) or 32"),
       Option("num-kv-blocks", value: "N", help: "KV blocks to allocate"),
       Option("kv-cache-memory", value: "SIZE", help: "memory for the KV cache: 512MiB, 2GB or bytes"),
       Option("no-prefix-cache", help: "compute every prompt from its first token"),
-      Option("checkpoint-memory", value: "SIZE", help: "memory for recurrent states of prefixes (default: 32 of them)"),
+      Option("checkpoint-memory", value: "SIZE", help: "memory for recurrent states of prefixes (default: 32 states)"),
       Option(
         "host-cache-memory", value: "SIZE",
         help: "host memory for prefixes that do not fit on the device (default: none)"),
-      Option("prefix-cache-dir", value: "DIR", help: "keep prefixes there, for the next start"),
-      Option("prefix-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 8GiB)"),
+      Option("prefix-cache-dir", value: "DIR", help: "keep prefixes in this folder across restarts"),
+      Option("prefix-cache-disk", value: "SIZE", help: "maximum size of that folder (default 8GiB)"),
       Option("speculate", value: "HOW", help: "speculative decoding, same answers: auto (default), off, mtp, lookup"),
       Option(
         "speculate-max", value: "N",
-        help: "most tokens drafted in a step, 1 to 15 (default 15; at most 7 with recurrent layers)"),
+        help: "maximum tokens drafted per step, 1 to 15 (default 15; at most 7 with recurrent layers)"),
     ])
 }
 
@@ -159,7 +160,7 @@ extension Arguments {
     return has("think") ? true : has("no-think") ? false : nil
   }
 
-  /// Loads the model and shows how far it is. A person at the terminal is asked whether to fetch one that is not there.
+  /// Loads the model and shows progress. If it is missing, asks the user at the terminal whether to download it.
   func loadEngine(_ given: EngineOptions? = nil) async throws -> Engine {
     let options = try given ?? engineOptions()
     try await offerToFetch()
@@ -173,7 +174,7 @@ extension Arguments {
     }
   }
 
-  /// The options of a command that one person uses: memory for one sequence unless more is asked for.
+  /// The options of a single-user command: memory for one sequence by default.
   func optionsForOnePerson() throws -> EngineOptions {
     var options = try engineOptions()
     if !has("max-num-seqs") { options.maximumSequences = 1 }

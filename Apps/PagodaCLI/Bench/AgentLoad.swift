@@ -1,4 +1,4 @@
-// AgentLoad: what the agents of a benchmark say, turn by turn, and what they measured.
+// AgentLoad: the messages of a benchmark's agents, turn by turn, and their measurements.
 import Foundation
 import PagodaKit
 import PagodaServer
@@ -8,8 +8,8 @@ package struct AgentTurn: Sendable {
   package var agent = 0
   package var branch = 0  // 0 for the agent itself
   package var turn = 0  // from 0
-  package var begin = 0.0  // since the load began
-  package var firstToken: Double?  // since it was sent
+  package var begin = 0.0  // seconds since the load began
+  package var firstToken: Double?  // seconds since it was sent
   package var end = 0.0
   package var promptTokens = 0
   package var cachedTokens = 0
@@ -46,13 +46,13 @@ package struct AgentLoad: Sendable {
     seed = UInt64(try arguments.integer("seed", in: 0...Int64.max) ?? 0)
   }
 
-  /// The turn after which an agent forks; none for one without a middle.
+  /// The turn after which an agent forks; nil if it has too few turns.
   package var forkTurn: Int? { forks > 0 && turns > 1 ? turns / 2 : nil }
 
   /// Turns of all agents and branches.
   package var turnCount: Int { agents * (turns + (forkTurn.map { (turns - $0) * forks } ?? 0)) }
 
-  /// Runs all agents, a thread for each branch, and waits.
+  /// Runs all agents, one thread per branch, and waits.
   func run(
     target: ServeTarget, model: String, progress: @escaping @Sendable (Double) -> Void
   ) async -> ([AgentTurn], seconds: Double) {
@@ -75,7 +75,7 @@ package struct AgentLoad: Sendable {
     return (board.turns.sorted { ($0.agent, $0.branch, $0.turn) < ($1.agent, $1.branch, $1.turn) }, now() - begin)
   }
 
-  /// One branch of an agent, on a thread of its own. It ends with its last turn, or with the first that fails.
+  /// One branch of an agent, on its own thread. It ends with its last turn, or with the first that fails.
   private func start(
     _ opening: [JSONValue], _ agent: Int, branch: Int, from first: Int, in group: DispatchGroup,
     send: @escaping @Sendable ([JSONValue]) -> (turn: AgentTurn, message: JSONValue),
@@ -104,7 +104,7 @@ package struct AgentLoad: Sendable {
     thread.start()
   }
 
-  // MARK: - What they say
+  // MARK: - Messages
 
   /// The system prompt that all share, and the agent's own task.
   package func opening(_ agent: Int) -> [JSONValue] {
@@ -181,8 +181,8 @@ package struct AgentLoad: Sendable {
       try client.request(
         "POST", target.path, host: target.hostHeader, headers: target.headers, body: body(messages, model: model).text)
       var held = ""
-      let response = try client.response { piece in
-        held += String(decoding: piece, as: UTF8.self)
+      let response = try client.response { chunk in
+        held += String(decoding: chunk, as: UTF8.self)
         while let end = held.firstRange(of: "\n\n") {
           reader.take(String(held[..<end.lowerBound]), at: now() - begin)
           held = String(held[end.upperBound...])
@@ -200,7 +200,7 @@ package struct AgentLoad: Sendable {
   }
 }
 
-/// Puts a streamed answer together.
+/// Assembles a streamed answer.
 package struct AgentAnswer {
   package var turn = AgentTurn()
   private var text = ""
@@ -252,7 +252,7 @@ package struct AgentAnswer {
 
 private func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-/// Takes turns from all threads.
+/// Collects turns from all threads.
 private final class AgentBoard: @unchecked Sendable {
   private let lock = NSLock()
   private let total: Int

@@ -1,4 +1,4 @@
-// AgentReport: turns a minute, time to the first token and cache hits by turn, and how alike the agents were served.
+// AgentReport: turns per minute, time to the first token and cache hits by turn, and fairness between the agents.
 import Foundation
 import PagodaKit
 
@@ -37,7 +37,7 @@ package struct AgentReport {
     }
   }
 
-  /// Each branch's turns a minute, over the time from its first turn to its last.
+  /// Each branch's turns per minute, over the time from its first turn to its last.
   package var rates: [Double] {
     let branches = Dictionary(grouping: good) { [$0.agent, $0.branch] }
     return branches.values.compactMap { turns in
@@ -48,7 +48,7 @@ package struct AgentReport {
     }.sorted()
   }
 
-  /// Jain's index: 1 when all have the same rate, 1/N when one has all.
+  /// Jain's index: 1 if all have the same rate, 1/N if one gets everything.
   package var fairness: Double {
     let rates = rates
     let squares = rates.reduce(0) { $0 + $1 * $1 }
@@ -67,13 +67,13 @@ package struct AgentReport {
       ("Turns failed", "failed", Double(turns.count - good.count), true),
       ("Turns with a tool call", "calls", Double(good.count(where: \.isCall)), true),
       ("Benchmark duration (s)", "duration", seconds, false),
-      ("Turns a minute", "turns_per_minute", Double(good.count) * 60 / seconds, false),
+      ("Turns per minute", "turns_per_minute", Double(good.count) * 60 / seconds, false),
       ("Prompt tokens", "prompt_tokens", prompt, true),
-      ("Of them cached (%)", "cached_percent", prompt == 0 ? 0 : cached * 100 / prompt, false),
+      ("Cached prompt tokens (%)", "cached_percent", prompt == 0 ? 0 : cached * 100 / prompt, false),
       ("Generated tokens", "output_tokens", Double(good.reduce(0) { $0 + $1.outputTokens }), true),
       ("Fairness (Jain)", "fairness", fairness, false),
-      ("Slowest agent, turns a minute", "slowest", rates.first ?? 0, false),
-      ("Fastest agent, turns a minute", "fastest", rates.last ?? 0, false),
+      ("Slowest agent, turns per minute", "slowest", rates.first ?? 0, false),
+      ("Fastest agent, turns per minute", "fastest", rates.last ?? 0, false),
     ]
   }
 

@@ -9,10 +9,10 @@ extension Command {
     summary: "Runs agents with tool loops against a running server and measures them.",
     operands: "",
     notes: """
-      All agents share a system prompt and tools. Each has a task of its own and sends its whole conversation with every
-      turn; the model's call, or its text, is followed by a result. Halfway each agent forks: its branches continue from
-      the same conversation with different results. Lengths are in words of pseudo-random text, a token or two each.
-      Fairness is Jain's index over the agents' turns a minute: 1 when all are served alike, 1/N when one is.
+      All agents share a system prompt and tools. Each has its own task and sends its whole conversation with every
+      turn; the model's call, or its text, is followed by a result. Halfway through, each agent forks: its branches continue
+      from the same conversation with different results. Lengths are in words of pseudo-random text, one or two tokens each.
+      Fairness is Jain's index over the agents' turns per minute: 1 if all are served equally, 1/N if only one is served.
       """,
     groups: [
       OptionGroup(
@@ -25,15 +25,15 @@ extension Command {
       OptionGroup(
         "Agents",
         [
-          Option("agents", value: "N", help: "agents at once (default 8)"),
-          Option("turns", value: "N", help: "turns of each (default 6)"),
-          Option("forks", value: "N", help: "branches that each agent gets halfway, besides its own (default 1)"),
-          Option("system-words", value: "N", help: "of the system prompt that all share (default 400)"),
-          Option("context-words", value: "N", help: "of a document in each agent's task (default 100)"),
-          Option("result-words", value: "N", help: "of a tool's result (default 60)"),
-          Option("output-len", value: "N", help: "most tokens of an answer (default 48)"),
+          Option("agents", value: "N", help: "number of concurrent agents (default 8)"),
+          Option("turns", value: "N", help: "turns per agent (default 6)"),
+          Option("forks", value: "N", help: "additional branches of each agent, halfway through (default 1)"),
+          Option("system-words", value: "N", help: "length of the shared system prompt (default 400)"),
+          Option("context-words", value: "N", help: "length of the document in each agent's task (default 100)"),
+          Option("result-words", value: "N", help: "length of a tool's result (default 60)"),
+          Option("output-len", value: "N", help: "maximum tokens per answer (default 48)"),
           Option("tool-choice", value: "HOW", help: "auto (default), required, or none to send no tools"),
-          Option("seed", value: "N", help: "of all texts (default 0)"),
+          Option("seed", value: "N", help: "seed of all texts (default 0)"),
           Option("json", help: "print one JSON object instead of the table"),
         ]),
     ],

@@ -1,4 +1,4 @@
-// pagoda bench: the speed of a model on this machine, beside what the machine could do at most.
+// pagoda bench: the speed of a model on this machine, compared with the limits of the machine.
 import Foundation
 import PagodaKit
 
@@ -9,21 +9,21 @@ extension Command {
     operands: "",
     notes: """
       Tests, separated by commas:
-        pp512        reads a prompt of 512 tokens: tokens a second until the first new one
+        pp512        processes a prompt of 512 tokens: tokens per second until the first new one
         tg128        generates 128 tokens after a short prompt
         tg64@d16384  generates 64 tokens after a prompt of 16384
-        tg128+spec   generates 128 tokens after each of several texts with speculation: tokens a second of all of them
-        b8           8 sequences at once generate 64 tokens each: tokens a second of all, while all of them run
-      Each row says how many bytes a token has to move at least (weights once per step, keys, values and recurrent state),
-      how much of the measured memory bandwidth that is, and how much of the measured peak of arithmetic. The limits of
-      the machine are measured before and after each test; nothing else should run meanwhile. Of a GPU the limits are its
-      own: what its kernels copy, and what they multiply.
+        tg128+spec   generates 128 tokens after each of several texts with speculation: tokens per second over all texts
+        b8           generates 64 tokens in each of 8 sequences: total tokens per second while all of them run
+      Each row shows the minimum number of bytes moved per token (weights once per step, keys, values and recurrent state),
+      and the share of the measured memory bandwidth and of the measured arithmetic peak. The limits of the machine are
+      measured before and after each test; no other program should run meanwhile. On a GPU the limits are measured with its
+      own copy and matrix kernels.
 
       --count needs neither a GPU nor the memory for the model: --device dry prepares every launch and runs none, with
       dry:overlap as for GPUs whose launches overlap (NVIDIA).
 
-      `pagoda bench serve` puts load on a running server instead, `pagoda bench agents` runs agents with tool loops against
-      one, and `pagoda bench spec` compares answers with and without drafts; each has a help of its own.
+      `pagoda bench serve` sends load to a running server instead, `pagoda bench agents` runs agents with tool loops against
+      one, and `pagoda bench spec` compares answers with and without drafts; each has its own --help.
       """,
     groups: [
       OptionGroup(
@@ -32,11 +32,12 @@ extension Command {
           SharedOptions.model, SharedOptions.shape,
           Option("tests", value: "LIST", help: "what to measure (default \(BenchTest.defaults))"),
           SharedOptions.prompts,
-          Option("repetitions", short: "r", value: "N", help: "runs of each test; the median counts (default 3)"),
+          Option(
+            "repetitions", short: "r", value: "N", help: "runs per test, of which the median is shown (default 3)"),
           Option("profile", help: "then run each test once more and show the time of each operation"),
           Option(
             "kernels", help: "then run each test once more, one launch at a time, and show the time of each kernel"),
-          Option("count", help: "only count launches, bytes moved and the time to encode (default --device dry)"),
+          Option("count", help: "only count launches, bytes moved and encoding time (default --device dry)"),
           Option("json", help: "print one JSON object instead of tables"),
           Option(
             "plot", value: "FILE", help: "also draw the rows against the limits of the machine, as an SVG picture"),
@@ -49,10 +50,10 @@ extension Command {
 private func runBench(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
   let tests = try BenchTest.parse(arguments.string("tests") ?? BenchTest.defaults)
-  if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // rather now than after minutes
+  if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // fail now rather than after minutes
   var session = BenchSession(
     arguments: arguments, repetitions: Int(try arguments.integer("repetitions", in: 1...1000) ?? 3))
-  // Drafts need memory and, with an MTP head, work in every step: those tests get an engine of their own.
+  // Drafts need memory and, with an MTP head, work in every step: those tests get their own engine.
   for group in [tests.filter { !$0.isSpeculative }, tests.filter(\.isSpeculative)] where !group.isEmpty {
     try await session.run(group)
   }

@@ -1,4 +1,4 @@
-// BenchPlot: the rows of `pagoda bench` as a chart, each bar against what the machine could do for that test.
+// BenchPlot: the rows of `pagoda bench` as a chart, each bar relative to the machine's limit for that test.
 import Foundation
 import PagodaKit
 
@@ -12,8 +12,8 @@ package enum BenchPlot {
   /// - Parameter subtitle: model, format and machine, in one line.
   package static func chart(_ rows: [BenchRow], subtitle: String) -> String {
     let height = top + Double(rows.count) * rowHeight + 42
-    var svg = SVG(width: width, height: height, title: "Tokens a second against the limits of the machine")
-    svg.text("Tokens a second, against what this machine could do", x: 20, y: 32, class: "ink head")
+    var svg = SVG(width: width, height: height, title: "Tokens per second against the limits of the machine")
+    svg.text("Tokens per second, against the limits of this machine", x: 20, y: 32, class: "ink head")
     svg.text(subtitle, x: 20, y: 54, class: "dim note")
     for (index, row) in rows.enumerated() {
       let y = top + Double(index) * rowHeight
@@ -27,7 +27,7 @@ package enum BenchPlot {
       svg.text("\(percent) % of \(limit)", x: barLeft + barWidth + 102, y: y + 19, class: "dim note")
     }
     let note =
-      "A full bar is the lower of two limits measured beside each test: reading every byte once, or every multiplication at peak."
+      "A full bar is the lower of two limits measured with each test: reading every byte once, or every multiplication at peak."
     svg.text(note, x: 20, y: height - 16, class: "dim note")
     return svg.document
   }
@@ -39,7 +39,7 @@ package enum BenchPlot {
     case .prefill: "reads a prompt"
     case .decode(_, let depth): depth > 0 ? "one answer, deep" : "one answer"
     case .speculative: "one answer, with speculation"
-    case .batch(let sequences): "\(sequences) at once"
+    case .batch(let sequences): "\(sequences) sequences"
     }
   }
 }
@@ -47,6 +47,6 @@ package enum BenchPlot {
 extension BenchRow {
   /// Whether reading bytes, not arithmetic, bounds this test.
   package var isLimitedByBandwidth: Bool { percentOfBandwidth >= percentOfPeak }
-  /// Of the lower limit, 0 to about 1.
+  /// The share of the lower limit that was reached, 0 to about 1.
   package var shareOfLimit: Double { max(percentOfBandwidth, percentOfPeak) / 100 }
 }

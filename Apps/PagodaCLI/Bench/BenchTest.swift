@@ -12,17 +12,17 @@ package struct BenchTest: Hashable, Sendable {
   package var name: String
   package var kind: Kind
 
-  /// Tokens of the prompt where the test is not about it.
+  /// Tokens of the prompt in tests that do not measure it.
   static let shortPrompt = 16
   /// Tokens that each sequence of a batch generates.
   static let batchTokens = 64
 
-  /// Most tokens of a text to continue.
+  /// Maximum tokens of a text to continue.
   static let longestText = 1024
 
   static let forms =
     "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), tg128+spec (real text, with speculation), "
-    + "b8 (8 sequences at once)"
+    + "b8 (8 concurrent sequences)"
   static let defaults = "pp512,tg128,b8"
 
   /// A list such as `pp512,tg64@d16384,b8`.
@@ -73,7 +73,7 @@ extension BenchTest {
   /// Whether it measures speculative decoding.
   package var isSpeculative: Bool { if case .speculative = kind { true } else { false } }
 
-  /// Sequences that run at once.
+  /// Number of concurrent sequences.
   package var sequences: Int {
     if case .batch(let sequences) = kind { return sequences }
     return 1
@@ -103,12 +103,12 @@ extension BenchTest {
 }
 
 extension [BenchTest] {
-  /// `options` with room for these tests and no more, where the user has not said otherwise.
+  /// `options` sized for exactly these tests, except for values that the user has set.
   package func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
     var sized = options
     // Without drafts a step is one token of each sequence.
     if !arguments.has("speculate") && !contains(where: \.isSpeculative) { sized.speculation = .off }
-    sized.prefixCache = false  // repetitions must not find what the first one computed
+    sized.prefixCache = false  // repetitions must not reuse the first one's results
     // A time limit would keep the prompts of a batch waiting until its first sequences have ended.
     if !arguments.has("max-step-ms") { sized.maximumStepMilliseconds = .infinity }
     let length = map { $0.length(repetitions: repetitions) }.max() ?? 1

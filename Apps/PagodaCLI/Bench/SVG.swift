@@ -1,4 +1,4 @@
-// SVG: the few shapes that charts are drawn with, in colours that follow the reader's light or dark setting.
+// SVG: the few shapes used to draw charts, in colours that follow the reader's light or dark setting.
 import Foundation
 
 package struct SVG {
@@ -33,8 +33,8 @@ package struct SVG {
   }
 
   package mutating func text(_ text: String, x: Double, y: Double, anchor: Anchor = .start, class name: String) {
-    let place = "x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor.rawValue)\""
-    body += "<text \(place) class=\"\(name)\">\(Self.escaped(text))</text>\n"
+    let attributes = "x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor.rawValue)\""
+    body += "<text \(attributes) class=\"\(name)\">\(Self.escaped(text))</text>\n"
   }
 
   package var document: String {
@@ -57,7 +57,7 @@ package struct SVG {
     """
   }
 
-  /// Two decimals at most, so that files of the same chart do not differ in noise.
+  /// At most two decimals, so that files of the same chart do not differ by noise.
   private func number(_ value: Double) -> String {
     let rounded = (value * 100).rounded() / 100
     return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)

@@ -6,12 +6,12 @@ import PagodaServer
 extension Command {
   static let benchServe = Command(
     name: "bench serve",
-    summary: "Puts load on a running server and measures it.",
+    summary: "Sends load to a running server and measures it.",
     operands: "",
     notes: """
-      Prompts of `random` are token ids, so that every server reads the same number of tokens. Times are seen by the
-      client: TTFT is the time to the first token, TPOT the mean time of the tokens after it, ITL the time between two.
-      Behind a router, servers started with --replica-name are counted apart, with the share of the prompts' tokens that
+      Prompts of `random` are token ids, so that every server processes the same number of tokens. Times are measured by
+      the client: TTFT is the time to the first token, TPOT the mean time per token after it, ITL the time between tokens.
+      Behind a router, servers started with --replica-name are reported separately, with the share of prompt tokens that
       each found in its prefix cache.
       """,
     groups: [
@@ -26,8 +26,8 @@ extension Command {
       OptionGroup(
         "Load",
         [
-          Option("num-prompts", value: "N", help: "requests in all (default 100)"),
-          Option("request-rate", value: "R", help: "requests a second, Poisson; inf (default) sends all at once"),
+          Option("num-prompts", value: "N", help: "number of requests (default 100)"),
+          Option("request-rate", value: "R", help: "requests per second, Poisson; inf (default) sends all at once"),
           Option("max-concurrency", value: "N", help: "requests at once at most (default: all)"),
           Option(
             "dataset-name", value: "NAME", help: "random (default), prefix_repetition, sharegpt, or builtin questions"),
@@ -42,7 +42,7 @@ extension Command {
           Option("ignore-eos", help: "answers continue after the end of text; always so for random"),
           Option("seed", value: "N", help: "of prompts and arrival times (default 0)"),
           Option("json", help: "print one JSON object instead of the table"),
-          Option("plot", value: "FILE", help: "also draw tokens a second over time, as an SVG picture"),
+          Option("plot", value: "FILE", help: "also draw tokens per second over time, as an SVG picture"),
         ]),
     ],
     run: runServeBench)
@@ -51,7 +51,7 @@ extension Command {
 private func runServeBench(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
   signal(SIGPIPE, SIG_IGN)
-  if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // rather now than after minutes
+  if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // fail now rather than after minutes
   let load = try ServeLoad(arguments)
   let target = try ServeTarget(arguments)
   let model = try arguments.string("model") ?? target.firstModel()
@@ -72,7 +72,7 @@ private func runServeBench(_ arguments: Arguments) async throws -> Int32 {
   return results.contains { $0.error == nil } ? 0 : 1
 }
 
-/// Where requests go.
+/// The server that receives the requests.
 struct ServeTarget: Sendable {
   var host: String
   var port: UInt16

@@ -1,4 +1,4 @@
-// ServeLoad: which requests are sent, when, and what came back.
+// ServeLoad: the requests to send, their timing, and the results.
 import Foundation
 import PagodaKit
 import PagodaServer
@@ -86,12 +86,12 @@ struct ServeLoad: Sendable {
     }
   }
 
-  /// The first ids of vocabularies are single bytes and control tokens of some models.
+  /// Skips the first ids of the vocabulary, which in some models are single bytes and control tokens.
   private func randomIDs(_ count: Int, using random: inout SeededGenerator) -> [Int32] {
     (0..<count).map { _ in Int32.random(in: Int32(vocabularySize / 8)..<Int32(vocabularySize), using: &random) }
   }
 
-  /// First question of each conversation, in random order; the length of the answer there limits ours.
+  /// The first question of each conversation, in random order; the recorded answer's length limits ours.
   private func shareGPT(using random: inout SeededGenerator) throws -> [ServePrompt] {
     let file = try Terminal.readFile(path ?? "")
     guard let chats = JSONValue.parse(file)?.arrayValue else {
@@ -108,7 +108,7 @@ struct ServeLoad: Sendable {
     return (0..<count).map { prompts[$0 % prompts.count] }
   }
 
-  /// Sends everything and waits; one thread per request in flight.
+  /// Sends all requests and waits; one thread per request in flight.
   func run(
     _ prompts: [ServePrompt], target: ServeTarget, model: String, progress: @escaping @Sendable (Double) -> Void
   ) async -> ([ServeResult], seconds: Double) {
@@ -167,8 +167,8 @@ struct ServeLoad: Sendable {
       let text = body(prompt, target: target, model: model)
       try client.request("POST", target.path, host: target.hostHeader, headers: target.headers, body: text)
       var held = ""
-      let response = try client.response { piece in
-        held += String(decoding: piece, as: UTF8.self)
+      let response = try client.response { chunk in
+        held += String(decoding: chunk, as: UTF8.self)
         while let end = held.firstRange(of: "\n\n") {
           result.take(String(held[..<end.lowerBound]), at: now() - begin)
           held = String(held[end.upperBound...])
@@ -207,7 +207,7 @@ extension ServeResult {
 
 private func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-/// Hands out requests and takes results, for the threads of a load.
+/// Hands out requests to the threads of a load and collects their results.
 private final class ServeBoard: @unchecked Sendable {
   private let lock = NSLock()
   private var taken = 0

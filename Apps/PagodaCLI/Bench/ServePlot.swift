@@ -1,4 +1,4 @@
-// ServePlot: a load on a server as a chart: tokens a second and requests in flight over time.
+// ServePlot: a load on a server as a chart: tokens per second and requests in flight over time.
 import Foundation
 
 package enum ServePlot {
@@ -22,8 +22,8 @@ package enum ServePlot {
   package static func chart(_ spans: [Span], seconds: Double, subtitle: String) -> String {
     let bins = series(spans, seconds: seconds)
     let most = max(bins.rates.max() ?? 0, 1), mostOpen = Double(max(bins.open.max() ?? 0, 1))
-    var svg = SVG(width: width, height: height, title: "Tokens a second and requests in flight over time")
-    svg.text("Tokens a second and requests in flight", x: 20, y: 32, class: "ink head")
+    var svg = SVG(width: width, height: height, title: "Tokens per second and requests in flight over time")
+    svg.text("Tokens per second and requests in flight", x: 20, y: 32, class: "ink head")
     svg.text(subtitle, x: 20, y: 54, class: "dim note")
     for step in 0...4 {
       let y = plot.bottom - (plot.bottom - plot.top) * Double(step) / 4
@@ -38,12 +38,12 @@ package enum ServePlot {
     }
     svg.path(points(bins.open.map { Double($0) / mostOpen }), class: "second")
     svg.path(points(bins.rates.map { $0 / most }), class: "curve")
-    let note = "Line: tokens a second of all requests (left). Dashes: requests in flight (right)."
+    let note = "Line: tokens per second over all requests (left). Dashes: requests in flight (right)."
     svg.text(note, x: 20, y: height - 16, class: "dim note")
     return svg.document
   }
 
-  /// Tokens a second in bins of equal width, and the requests in flight in the middle of each.
+  /// Tokens per second in bins of equal width, and the requests in flight in the middle of each.
   package static func series(_ spans: [Span], seconds: Double, binCount: Int = 60) -> (rates: [Double], open: [Int]) {
     let binSeconds = max(seconds, 1e-6) / Double(binCount)
     func bin(_ time: Double) -> Int { min(max(Int(time / binSeconds), 0), binCount - 1) }
@@ -59,7 +59,7 @@ package enum ServePlot {
     return (rates, open)
   }
 
-  /// Shares of the height, spread over the width.
+  /// A line through values that are fractions of the height, spread over the width.
   private static func points(_ shares: [Double]) -> [(Double, Double)] {
     shares.enumerated().map { index, share in
       let x = plot.left + (plot.right - plot.left) * (Double(index) + 0.5) / Double(shares.count)

@@ -1,4 +1,4 @@
-// ServeReport: what a load measured, in vLLM's words.
+// ServeReport: the measurements of a load, under vLLM's names.
 import Foundation
 import PagodaKit
 
@@ -20,13 +20,13 @@ struct ServeReport {
 
     var mean: Double { milliseconds.isEmpty ? 0 : milliseconds.reduce(0, +) / Double(milliseconds.count) }
 
-    /// Linear between the two nearest.
+    /// Linear interpolation between the two nearest values.
     func percentile(_ percent: Double) -> Double {
       guard let last = milliseconds.last else { return 0 }
-      let place = percent / 100 * Double(milliseconds.count - 1)
-      let index = Int(place)
+      let rank = percent / 100 * Double(milliseconds.count - 1)
+      let index = Int(rank)
       guard index + 1 < milliseconds.count else { return last }
-      return milliseconds[index] + (place - Double(index)) * (milliseconds[index + 1] - milliseconds[index])
+      return milliseconds[index] + (rank - Double(index)) * (milliseconds[index + 1] - milliseconds[index])
     }
   }
 
@@ -47,7 +47,7 @@ struct ServeReport {
     ]
   }
 
-  /// Results per server behind a router; nil where answers name none.
+  /// Results per server behind a router; nil if answers name no server.
   private struct ReplicaRow {
     let name: String
     let requests: Int

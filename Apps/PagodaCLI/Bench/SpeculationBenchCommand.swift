@@ -8,12 +8,12 @@ extension Command {
     summary: "Measures the speed-up of speculative decoding.",
     operands: "",
     notes: """
-      Each prompt is answered without and with drafts, interleaved. The speed-up is the median of the ratios of one round.
+      Each prompt is answered with and without drafts, interleaved. The speed-up is the median of the ratios of the rounds.
       The last column counts the bits in which the answers differ (tokens, log probabilities, finish reasons, usage) and
       must be 0. `by position` counts the accepted drafts by their position in a step.
 
-      --accept P replaces the engine's drafts with those of an oracle that knows the answer and is right with probability
-      P: for --shape, whose text cannot be predicted. --accept 0 shows what rejected drafts cost.
+      --accept P replaces the engine's drafts with those of an oracle that knows the answer and is correct with probability
+      P. Use it with --shape, whose text cannot be predicted. --accept 0 shows the cost of rejected drafts.
       """,
     groups: [
       OptionGroup(
@@ -21,9 +21,9 @@ extension Command {
         [
           SharedOptions.model, SharedOptions.shape, SharedOptions.prompts,
           Option("tokens", value: "N", help: "tokens of each answer (default 128)"),
-          Option("rounds", value: "N", help: "runs without and with drafts (default 5)"),
-          Option("sequences", value: "N", help: "answers at once, every second one at temperature 0.6 (default 1)"),
-          Option("accept", value: "P", help: "drafts of an oracle that are accepted with this probability, 0 to 1"),
+          Option("rounds", value: "N", help: "runs with and without drafts (default 5)"),
+          Option("sequences", value: "N", help: "concurrent answers, every second one at temperature 0.6 (default 1)"),
+          Option("accept", value: "P", help: "use an oracle's drafts, accepted with this probability, 0 to 1"),
           Option("json", help: "print one JSON object instead of the table"),
         ]),
       SharedOptions.engine,
@@ -91,7 +91,7 @@ package func parsePrompts(_ file: String) -> [SpeculationBench.Prompt] {
   }
 }
 
-/// Rows as they come, from the thread that measures.
+/// Rows as they arrive from the measuring thread.
 private final class RowList: @unchecked Sendable {
   private let lock = NSLock()
   private var rows: [SpeculationBench.Row] = []
@@ -112,12 +112,12 @@ private enum SpeculationReport {
     return [
       row.kind, String(format: "%.1f", row.plainTokensPerSecond), String(format: "%.1f", row.tokensPerSecond),
       String(format: "%.2fx", row.speedup), String(drafts.draftedTokens), String(drafts.acceptedTokens),
-      places(drafts.acceptedByPlace), String(row.differingBits),
+      listed(drafts.acceptedByPosition), String(row.differingBits),
     ]
   }
 
-  /// Up to the last position at which a draft was accepted.
-  private static func places(_ counts: [Int64]) -> String {
+  /// The acceptance by position, up to the last position at which a draft was accepted.
+  private static func listed(_ counts: [Int64]) -> String {
     let last = counts.lastIndex { $0 > 0 } ?? 0
     return counts.prefix(last + 1).map { String($0) }.joined(separator: " ")
   }
@@ -129,7 +129,7 @@ private enum SpeculationReport {
         "on_tok_s": .number(row.tokensPerSecond), "speedup": .number(row.speedup),
         "drafted_tokens": .integer(row.speculation.draftedTokens),
         "accepted_tokens": .integer(row.speculation.acceptedTokens),
-        "accepted_by_place": .array(row.speculation.acceptedByPlace.map { .integer($0) }),
+        "accepted_by_place": .array(row.speculation.acceptedByPosition.map { .integer($0) }),
         "differing_bits": .integer(row.differingBits),
       ])
     }

@@ -1,4 +1,4 @@
-// The banner of a chat: which model this is, and which others this machine could run.
+// The banner of a chat: the current model, and others that this machine could run.
 import PagodaKit
 
 /// The lines above the first prompt.
@@ -13,7 +13,7 @@ func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
     "\(Style.bold("mini")), the \(megabytes(MiniModelSize.bytes)) demo model inside the program, on \(info.device).\n"
   let models = await fittingModels()
   if !models.isEmpty {
-    text += "It answers small questions. Real models that fit this machine, and their memory\n"
+    text += "It answers simple questions. Real models that fit this machine, with their memory use\n"
     text += "for a chat of \(advisedContext) tokens:\n"
     let rows = models.map {
       (

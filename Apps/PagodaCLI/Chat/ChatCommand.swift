@@ -5,11 +5,12 @@ import PagodaKit
 extension Command {
   static let chat = Command(
     name: "chat",
-    summary: "Talks with a model.",
+    summary: "Chats with a model.",
     operands: "[MODEL]",
     notes: """
-      MODEL is what --model takes. Ctrl-C stops an answer or clears the line, Ctrl-D leaves. Alt-Enter starts a new line;
-      pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that begin with a slash are commands:
+      MODEL is anything that --model accepts. Ctrl-C stops an answer or clears the line, Ctrl-D leaves. Alt-Enter starts a
+      new line; pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that start with a slash are
+      commands:
       \(columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }).trimmingCharacters(in: .newlines))
       Without a terminal, each line of standard input is one message. Memory is planned for one conversation
       (--max-num-seqs 1) by default.
@@ -27,7 +28,7 @@ final class ChatLoop {
   var arguments: Arguments
   var session: ChatSession
   let editor = LineEditor()
-  /// Text of files that goes before the next message.
+  /// Text of files to insert before the next message.
   var attached = ""
   private var failed = false
 
@@ -48,7 +49,7 @@ final class ChatLoop {
     while let message = nextMessage() {
       if message.isEmpty { continue }
       if ChatCommands.leaving.contains(message.lowercased()) { break }
-      // A pasted text of several lines is a message, even if it begins with a slash.
+      // Pasted text of several lines is a message, even if it starts with a slash.
       if message.hasPrefix("/") && !message.contains("\n") {
         await obey(message)
       } else {
@@ -60,7 +61,7 @@ final class ChatLoop {
     return failed && !editor.isInteractive ? 1 : 0
   }
 
-  /// The next message without spaces around it; nil at the end of input.
+  /// The next message with white space trimmed; nil at the end of input.
   private func nextMessage() -> String? {
     let quotes = "\"\"\""
     guard let line = editor.read(prompt: "> ") else { return nil }
@@ -100,7 +101,7 @@ final class ChatLoop {
   }
 }
 
-/// Writes an answer as it comes: thinking dimmed and apart, words not broken.
+/// Writes an answer as it arrives: thinking dimmed and separate, lines wrapped between words.
 private struct AnswerPrinter {
   private var isThinking = false
   private var wrap = WordWrap(width: Style.textWidth ?? 0)
@@ -130,7 +131,7 @@ private struct AnswerPrinter {
   }
 }
 
-/// Tokens, speed, and how long the first token took.
+/// Tokens, speed, and the time to the first token.
 package func speedLine(_ completion: Completion) -> String {
   var parts = ["\(completion.usage.completionTokens) tokens"]
   if let speed = completion.tokensPerSecond { parts.append(String(format: "%.1f tokens/s", speed)) }

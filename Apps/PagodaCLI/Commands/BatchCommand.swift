@@ -1,18 +1,18 @@
-// pagoda batch: a file of requests through one engine at once, results in the order of the file.
+// pagoda batch: runs a file of requests through one engine concurrently, with results in input order.
 import Foundation
 import PagodaKit
 
 extension Command {
   static let batch = Command(
     name: "batch",
-    summary: "Answers a file of requests, many at once.",
+    summary: "Answers a file of requests, many at a time.",
     operands: "IN.jsonl OUT.jsonl",
     notes: """
-      A request is one JSON object a line: `id`; `prompt`, `prompt_ids` or `messages`; and the options of `generate` as
-      fields (`max_tokens`, `temperature`, `raw`, `system`, ...). Lines of OpenAI batch files work as well. Each line of
-      the output is the JSON of `generate` with the `id`, or an `error`, in the order of the input; a line that cannot be
-      read does not stop the others. OUT.jsonl appears when all are done. '-' means standard input or output.
-      The exit status is 1 when any line failed, 0 when none did.
+      Each line is a request, a JSON object with `id`; `prompt`, `prompt_ids` or `messages`; and the options of `generate` as
+      fields (`max_tokens`, `temperature`, `raw`, `system`, ...). Lines of OpenAI batch files also work. Each line of
+      the output is the JSON of `generate` with the `id`, or an `error`, in input order; an invalid line does not stop the
+      others. OUT.jsonl appears when all requests are done. '-' means standard input or output.
+      The exit status is 1 if any line failed, 0 otherwise.
       """,
     groups: [OptionGroup("Options", [SharedOptions.model]), SharedOptions.engine],
     run: runBatch)
@@ -40,7 +40,7 @@ private func runBatch(_ arguments: Arguments) async throws -> Int32 {
   return failures > 0 ? 1 : 0
 }
 
-/// Keeps several times as many requests in flight as run at once, so that the engine never waits for work.
+/// Keeps several times as many requests in flight as can run concurrently, so that the engine never waits for work.
 private func answer(
   _ requests: [BatchRequest], on engine: Engine, progress: @Sendable (Double) -> Void
 ) async throws -> [JSONValue] {
@@ -76,7 +76,7 @@ private func resultLine(_ line: BatchRequest, on engine: Engine) async throws ->
   }
 }
 
-/// Before the work, not after it.
+/// Called before the work, so that an unwritable path is reported early.
 private func checkWritable(_ path: String) throws {
   if path == "-" { return }
   let folder = URL(filePath: path).deletingLastPathComponent().path
@@ -87,7 +87,7 @@ private func checkWritable(_ path: String) throws {
   if !FileManager.default.isWritableFile(atPath: folder) { throw CommandFailure("\(folder): cannot be written to") }
 }
 
-/// All or nothing: a temporary file beside the target, then a rename.
+/// Writes atomically: a temporary file next to the target, then a rename.
 private func write(_ text: String, to path: String) throws {
   if path == "-" { return Terminal.write(text) }
   do {

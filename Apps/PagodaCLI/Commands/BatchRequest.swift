@@ -4,7 +4,7 @@ import PagodaKit
 import PagodaServer
 
 package struct BatchRequest: Sendable {
-  /// Nil when the line gives none; any JSON scalar otherwise.
+  /// Any JSON scalar; nil if the line has none.
   package var id: JSONValue
   package var request: Result<Request, UsageError>
 
@@ -94,8 +94,8 @@ private struct BatchFields {
     case "n":
       if value.intValue != 1 { throw UsageError("n is \(value.text); only 1 is supported") }
     case "stream":
-      if try flag(key, value) { throw UsageError("stream is true; a batch answers in whole lines") }
-    case "model", "user", "metadata", "store": break  // of no consequence to the answer
+      if try flag(key, value) { throw UsageError("stream is true; a batch returns only complete answers") }
+    case "model", "user", "metadata", "store": break  // do not affect the answer
     default: try apply(key, value)
     }
   }

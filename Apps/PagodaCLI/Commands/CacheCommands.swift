@@ -6,20 +6,20 @@ import PagodaKit
 extension Command {
   static let list = Command(
     name: "list",
-    summary: "Lists the models on this machine: mini, running, fetched, and those of other programs.",
+    summary: "Lists the models on this machine: mini, running, downloaded, and those of other programs.",
     operands: "",
     notes: """
-      They may have come with pagoda pull or with huggingface_hub and mlx-lm: all use one cache. Models that Ollama and LM
-      Studio keep are listed under names that --model takes; nothing of theirs is changed.
+      Includes models downloaded by pagoda pull, huggingface_hub or mlx-lm, which share one cache. Models of Ollama and LM
+      Studio are listed under names that --model accepts; their files are never modified.
       """,
     groups: [OptionGroup("Options", [Option("json", help: "print a JSON array")])],
     run: runList)
 
   static let remove = Command(
     name: "rm",
-    summary: "Removes a model that was fetched.",
+    summary: "Removes a downloaded model.",
     operands: "ORG/NAME[@REVISION]",
-    notes: "With a revision only that one goes, and the files that no other revision shares.",
+    notes: "With a revision, only that revision is removed, and the files that no other revision uses.",
     groups: [],
     run: runRemove)
 }
@@ -38,7 +38,7 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
     table += ForeignModel.all().map { ($0.name, readable(bytes: $0.bytes)) }
     let width = Style.width(of: STDOUT_FILENO)
     Terminal.write(columns(table, width: width))
-    let none = "No models in \(cache.folder) yet; pagoda pull qwen3.5:4b fetches one."
+    let none = "No models in \(cache.folder) yet; pagoda pull qwen3.5:4b downloads one."
     if models.isEmpty { Terminal.write((width.map { wrapped(none, width: $0) } ?? none) + "\n") }
   }
   return 0

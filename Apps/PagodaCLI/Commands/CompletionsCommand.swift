@@ -1,4 +1,4 @@
-// pagoda completions: what bash, zsh and fish complete, made from the tables of commands and options.
+// pagoda completions: completions for bash, zsh and fish, generated from the tables of commands and options.
 
 extension Command {
   static let completions = Command(
@@ -6,7 +6,7 @@ extension Command {
     summary: "Prints shell completions for bash, zsh or fish.",
     operands: "bash|zsh|fish",
     notes: """
-      Each shell has a place for them:
+      Save the output where the shell looks for completions:
         bash: pagoda completions bash > ~/.local/share/bash-completion/completions/pagoda
         zsh:  pagoda completions zsh > "${fpath[1]}/_pagoda"
         fish: pagoda completions fish > ~/.config/fish/completions/pagoda.fish
@@ -21,7 +21,7 @@ extension Command {
     })
 }
 
-/// Nil for a shell that is not known.
+/// Nil for an unknown shell.
 package func completionText(_ shell: String, _ commands: [Command]) -> String? {
   switch shell {
   case "bash": bash(commands)

@@ -1,4 +1,4 @@
-// pagoda config: shows and changes the defaults of options.
+// pagoda config: shows and changes option defaults.
 import Foundation
 import PagodaKit
 
@@ -9,9 +9,9 @@ extension Command {
     operands: "[set KEY VALUE | unset KEY]",
     notes: """
       The file is config.json in ~/.config/pagoda (or in $XDG_CONFIG_HOME/pagoda, or in $PAGODA_CONFIG_DIR). Its keys are the
-      names of options without the dashes; under the name of a command they hold for that command only:
+      names of options without the dashes; under the name of a command they apply to that command only:
         {"model": "qwen3.5:4b", "quantize": "4bit", "serve": {"port": 9000}}
-      An environment variable such as PAGODA_MODEL or PAGODA_MAX_TOKENS comes before the file, the command line before both.
+      An environment variable such as PAGODA_MODEL or PAGODA_MAX_TOKENS overrides the file; the command line overrides both.
       A KEY is an option (quantize) or an option of a command (serve.port).
       """,
     groups: [],

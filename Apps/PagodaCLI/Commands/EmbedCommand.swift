@@ -5,18 +5,18 @@ import PagodaKit
 extension Command {
   static let embed = Command(
     name: "embed",
-    summary: "Prints texts as vectors, such as those of Qwen3-Embedding.",
+    summary: "Prints embedding vectors of texts, for example with Qwen3-Embedding.",
     operands: "[TEXT...]",
     notes: """
-      Each argument is a text; without arguments each line of standard input is one. The vectors have length 1 and come one a
-      line, as JSON arrays, in the order of the texts.
+      Each argument is a text; without arguments, each line of standard input is one. The vectors have length 1 and are
+      printed one per line, as JSON arrays, in the order of the texts.
       """,
     groups: [
       OptionGroup(
         "Options",
         [
           SharedOptions.model, SharedOptions.shape, SharedOptions.pooling,
-          Option("dimensions", value: "N", help: "keep the first N numbers (for models trained so)"),
+          Option("dimensions", value: "N", help: "keep the first N components (for models trained for it)"),
           Option("json", help: "print objects with the text, its number of tokens and the vector"),
         ]),
       SharedOptions.engine,
@@ -27,11 +27,11 @@ extension Command {
 extension SharedOptions {
   static let pooling = Option(
     "pooling", value: "HOW",
-    help: "how states become one vector: last or mean (default: as the model's 1_Pooling says, else last)")
+    help: "how hidden states become one vector: last or mean (default: the model's 1_Pooling, else last)")
 }
 
 extension Arguments {
-  /// As given, or as the folder of a model for sentence-transformers says.
+  /// The given pooling, or the one in the model's sentence-transformers configuration.
   func pooling() throws -> Pooling {
     if let given = try choice("pooling", of: Pooling.allCases.map(\.rawValue)) {
       return Pooling(rawValue: given) ?? .last

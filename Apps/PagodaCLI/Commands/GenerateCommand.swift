@@ -4,12 +4,12 @@ import PagodaKit
 extension Command {
   static let generate = Command(
     name: "generate",
-    summary: "Answers one prompt and ends.",
+    summary: "Answers one prompt and exits.",
     operands: "",
     notes: """
-      The prompt comes from --prompt, --prompt-file, --prompt-ids, or standard input. It goes through the model's chat
-      template as the message of a user, unless --raw is given. A newline at the end of a file or of standard input is
-      not part of the prompt, unless --raw is given.
+      The prompt comes from --prompt, --prompt-file, --prompt-ids, or standard input. It is put into the model's chat
+      template as a user message, and a newline at the end of a file or of standard input is removed, unless --raw is
+      given.
       """,
     groups: [
       OptionGroup(
@@ -22,7 +22,7 @@ extension Command {
           Option(
             "raw",
             help:
-              "give the text to the model without its chat template, after the tokenizer's start token if it has one"),
+              "pass the text to the model without its chat template, after the tokenizer's start token if it has one"),
           SharedOptions.system,
         ] + SharedOptions.thinking),
       OptionGroup(
@@ -30,8 +30,8 @@ extension Command {
         [
           Option("json-object", help: "the answer is a JSON object"),
           Option("json-schema", value: "FILE|TEXT", help: "the answer is JSON that satisfies this schema"),
-          Option("receipts", value: "FILE", help: "append what pagoda replay needs to check each answer"),
-          Option("receipts-prompts", help: "with the prompts, as token ids"),
+          Option("receipts", value: "FILE", help: "append a receipt for each answer, which pagoda replay can verify"),
+          Option("receipts-prompts", help: "include the prompts in receipts, as token ids"),
           Option("json", help: "print one JSON object with the answer and its statistics instead of the text"),
         ]),
       SharedOptions.sampling,
@@ -41,7 +41,7 @@ extension Command {
 }
 
 private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
-  try arguments.refusePositionals(hint: "a prompt goes behind -p")
+  try arguments.refusePositionals(hint: "give the prompt with -p")
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
   let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
@@ -106,8 +106,8 @@ private func promptText(_ arguments: Arguments) throws -> String {
   return text.hasSuffix("\n") && !arguments.has("raw") ? String(text.dropLast()) : text
 }
 
-/// Prints text as it comes; reasoning only for people, on standard error, and apart from the answer. Without a tokenizer,
-/// prints ids.
+/// Prints text as it arrives; reasoning only on a terminal, on standard error and separate from the answer. Without a
+/// tokenizer, prints ids.
 private func stream(_ request: Request, on engine: Engine) async throws -> Completion? {
   var ids: [String] = []
   var isThinking = false

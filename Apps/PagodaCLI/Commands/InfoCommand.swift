@@ -1,4 +1,4 @@
-// pagoda info: what a model is and how its memory would be planned; loads no weight.
+// pagoda info: describes a model and its memory plan; loads no weights.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -9,7 +9,7 @@ extension Command {
     summary: "Describes a model and the memory it needs, without loading it.",
     operands: "[MODEL]",
     notes: """
-      MODEL is what --model takes. Of a model ORG/NAME that has not been fetched it shows what the hub has.
+      MODEL is anything that --model accepts. For a model ORG/NAME that is not on this machine, it lists the hub's files.
       """,
     groups: [
       OptionGroup("Options", [SharedOptions.model, SharedOptions.shape, Option("json", help: "print a JSON object")]),
@@ -35,7 +35,7 @@ private func runInfo(_ arguments: Arguments) async throws -> Int32 {
   return 0
 }
 
-/// The hub's files of a model that is not in the cache; nil when the name means something on this machine.
+/// The hub's files of a model that is not in the cache; nil if the name refers to a model on this machine.
 private func listingIfAbsent(_ name: String) async throws -> HubListing? {
   do {
     _ = try namedModel(name)
@@ -50,7 +50,7 @@ private func listingIfAbsent(_ name: String) async throws -> HubListing? {
 
 private func describe(_ listing: HubListing, of name: String) -> String {
   let files = listing.files.sorted { $0.path < $1.path }
-  return "\(name) on the hub, commit \(listing.commit.prefix(12)); pagoda pull \(name) fetches it\n"
+  return "\(name) on the hub, commit \(listing.commit.prefix(12)); pagoda pull \(name) downloads it\n"
     + table(files.map { ($0.path, readable(bytes: $0.size)) })
     + table([("all \(files.count) files", readable(bytes: files.reduce(0) { $0 + $1.size }))])
 }
@@ -116,7 +116,7 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   return rows
 }
 
-/// 1536 as 1.5 KiB.
+/// Formats 1536 as `1.5 KiB`.
 package func readable(bytes: Int64) -> String {
   let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
   var value = Double(bytes)

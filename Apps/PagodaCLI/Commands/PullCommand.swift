@@ -1,4 +1,4 @@
-// pagoda pull: fetches a model from a hub.
+// pagoda pull: downloads a model from a hub.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -6,26 +6,27 @@ import PagodaKit
 extension Command {
   static let pull = Command(
     name: "pull",
-    summary: "Fetches a model from Hugging Face, or continues where it stopped.",
+    summary: "Downloads a model from Hugging Face, or resumes an interrupted download.",
     operands: "MODEL",
     notes: """
       MODEL is ORG/NAME, ORG/NAME@REVISION or a short name such as qwen3.5:4b.
       Files go to the cache that huggingface_hub uses (HF_HUB_CACHE, or hub in HF_HOME, or ~/.cache/huggingface/hub);
-      each is checked against the hash that the hub gives. Afterwards --model ORG/NAME means it everywhere.
-      Without --include it takes the safetensors with their configuration and tokenizer, or the only GGUF.
-      The token is HF_TOKEN, or the one that `hf auth login` left. HF_ENDPOINT is another hub's address, HF_HUB_OFFLINE=1
-      keeps it from the network, HF_HUB_DOWNLOAD_TIMEOUT is how many seconds without a byte make it try again (10).
+      each is checked against the hub's hash. Afterwards every command accepts --model ORG/NAME.
+      Without --include it downloads the safetensors with their configuration and tokenizer, or the only GGUF file.
+      The token is HF_TOKEN, or the one stored by `hf auth login`. HF_ENDPOINT is another hub's address, HF_HUB_OFFLINE=1
+      disables network access, HF_HUB_DOWNLOAD_TIMEOUT is the number of seconds without data before a retry (10).
       """,
     groups: [
       OptionGroup(
         "Options",
         [
           Option(
-            "include", short: "i", value: "PATTERN", help: "take files that match, such as '*Q4_K_M.gguf'; repeatable"),
-          Option("exclude", short: "x", value: "PATTERN", help: "leave out files that match; repeatable"),
-          Option("jobs", short: "j", value: "N", help: "files at once (default 4)"),
+            "include", short: "i", value: "PATTERN", help: "download matching files, such as '*Q4_K_M.gguf'; repeatable"
+          ),
+          Option("exclude", short: "x", value: "PATTERN", help: "skip matching files; repeatable"),
+          Option("jobs", short: "j", value: "N", help: "files to download in parallel (default 4)"),
           Option("retries", value: "N", help: "attempts without progress before giving up (default 5)"),
-          Option("verify", help: "hash files that are there already, and fetch damaged ones again"),
+          Option("verify", help: "hash files that are already present, and download damaged ones again"),
           Option("json", help: "print a JSON object with the folder, the commit and the size"),
         ])
     ],
@@ -58,7 +59,7 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
   return 0
 }
 
-/// Fetches a model and shows how far it is, from the first moment on.
+/// Downloads a model and shows progress from the first moment on.
 func fetch(_ model: ModelName, with pull: ModelPull) async throws -> PulledModel {
   let line = ProgressLine("\(model)", unknown: true)
   defer { line.clear() }
@@ -77,7 +78,7 @@ func describe(_ progress: PullProgress) -> String {
   return "\(bytes), \(readable(bytes: Int64(progress.bytesPerSecond)))/s, \(readable(seconds: left)) left"
 }
 
-/// 75 as 1:15.
+/// Formats 75 seconds as `1:15`.
 package func readable(seconds: Double) -> String {
   let whole = Int(min(max(seconds, 0), 359_999).rounded(.up))
   return whole >= 3600

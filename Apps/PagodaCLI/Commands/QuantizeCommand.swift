@@ -5,12 +5,12 @@ import PagodaKit
 extension Command {
   static let quantize = Command(
     name: "quantize",
-    summary: "Writes a model with 4 or 8 bits per weight, as MLX reads it.",
+    summary: "Writes a model with 4 or 8 bits per weight, in MLX's format.",
     operands: "IN OUT",
     notes: """
-      IN is what --model takes. OUT is a new folder; it appears when all of it is written. Matrices get one scale and one
-      offset per group of columns (affine, as mlx.core.quantize rounds them on a CPU); norms, convolutions and small gates
-      stay as they are. Models with experts, and models that are quantised already, are refused.
+      IN is anything that --model accepts. OUT is a new folder, which appears when it is complete. Matrices get one scale and
+      one offset per group of columns (affine, rounded as by mlx.core.quantize on a CPU); norms, convolutions and small gates
+      are not changed. Models with experts, and models that are already quantised, are refused.
       """,
     groups: [
       OptionGroup(

@@ -5,11 +5,11 @@ import PagodaKit
 extension Command {
   static let replay = Command(
     name: "replay",
-    summary: "Checks that answers come out the same again, from their receipts.",
+    summary: "Verifies from receipts that answers can be reproduced.",
     operands: "FILE",
     notes: """
-      FILE is what serve or generate wrote with --receipts. Each token of an answer is drawn again with its own random
-      number, at the speed of reading a prompt. Ends with 1 when an answer differs or cannot be checked.
+      FILE was written by serve or generate with --receipts. Each token of an answer is sampled again with the same random
+      number, at the speed of prompt processing. The exit status is 1 if an answer differs or cannot be checked.
       """,
     groups: [
       OptionGroup(
@@ -18,7 +18,7 @@ extension Command {
           SharedOptions.model,
           Option(
             "prompts", value: "FILE",
-            help: "the prompts, for receipts without them: a JSON array of token ids on each line"),
+            help: "the prompts, for receipts without them: one JSON array of token ids per line"),
         ]),
       SharedOptions.engine,
     ],
@@ -26,7 +26,7 @@ extension Command {
 }
 
 private func runReplay(_ arguments: Arguments) async throws -> Int32 {
-  guard arguments.positionals.count == 1 else { throw UsageError("name one file of receipts") }
+  guard arguments.positionals.count == 1 else { throw UsageError("name one receipts file") }
   let receipts = try read(arguments.positionals[0])
   let prompts = try arguments.string("prompts").map(readPrompts) ?? [:]
   let engine = try await arguments.loadEngine()
@@ -83,7 +83,7 @@ private func read(_ path: String) throws -> [Line] {
   }
 }
 
-/// By hash.
+/// The prompts by hash.
 private func readPrompts(_ path: String) throws -> [String: [Int32]] {
   var prompts: [String: [Int32]] = [:]
   for (index, text) in try Terminal.readFile(path).split(separator: "\n").enumerated() {
@@ -97,7 +97,7 @@ private func readPrompts(_ path: String) throws -> [String: [Int32]] {
   return prompts
 }
 
-/// Several at a time: the engine batches them.
+/// Checks several receipts at a time: the engine batches them.
 private func check(_ lines: [Line], _ prompts: [String: [Int32]], _ engine: Engine) async -> [CheckResult] {
   await withTaskGroup(of: (Int, CheckResult).self) { group in
     var results = [CheckResult](repeating: .same, count: lines.count)

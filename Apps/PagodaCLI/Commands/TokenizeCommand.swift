@@ -7,14 +7,14 @@ extension Command {
     summary: "Shows the token ids of a text, or the text of token ids.",
     operands: "[TEXT...]",
     notes:
-      "Without arguments it reads standard input, every byte of it. Ids are separated by commas.\nA token that begins every text of a model (Llama's <|begin_of_text|>) is not shown.",
+      "Without arguments it reads all of standard input. Ids are separated by commas.\nThe token that a model puts before every text (Llama's <|begin_of_text|>) is not shown.",
     groups: [
       OptionGroup(
         "Options",
         [
           SharedOptions.model,
           Option("decode", short: "d", help: "the arguments are token ids; print their text"),
-          Option("special", help: "spelled control tokens count as such, and are shown when decoding"),
+          Option("special", help: "recognise control tokens in the text, and show them when decoding"),
           Option("json", help: "print a JSON object"),
         ])
     ],

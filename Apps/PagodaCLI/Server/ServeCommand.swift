@@ -1,4 +1,4 @@
-// pagoda serve: an engine for other programs, over HTTP.
+// pagoda serve: serves an engine to other programs over HTTP.
 import Foundation
 import PagodaKit
 import PagodaServer
@@ -9,12 +9,12 @@ extension Command {
     summary: "Serves a model over HTTP: OpenAI's, Anthropic's and Ollama's APIs, and a chat page.",
     operands: "",
     notes: """
-      Other machines are let in only with --api-key (or the variable PAGODA_API_KEY), --api-key-file (or the lines
-      of it in PAGODA_API_KEYS), or with --insecure. Ctrl-C and
-      SIGTERM stop taking requests and let those in flight finish; a second one ends at once. While the model loads,
-      /health and requests are answered with status 503; the line with the address comes when it has loaded.
-      Several models: --model small=DIR --model large=DIR. Each is loaded when it is first asked for; where the memory does
-      not suffice for all, those not used for longest are unloaded.
+      Other machines may connect only with --api-key (or the variable PAGODA_API_KEY), --api-key-file (or its lines in
+      PAGODA_API_KEYS), or with --insecure. On Ctrl-C and SIGTERM the server stops accepting requests and lets those in
+      flight finish; a second signal ends it immediately. While the model loads, /health and requests get status 503; the
+      address is printed once the model has loaded.
+      Several models: --model small=DIR --model large=DIR. Each is loaded when a request first names it; if memory runs
+      short, the least recently used models are unloaded.
       """,
     groups: [
       OptionGroup(
@@ -25,47 +25,53 @@ extension Command {
             help: "a folder or .gguf file, ORG/NAME, qwen3.5:4b, or mini (default); may be repeated"),
           SharedOptions.shape,
           Option("host", value: "ADDRESS", help: "where to listen (default 127.0.0.1, this machine only)"),
-          Option("port", value: "N", help: "port (default 8080), 0 picks a free one"),
-          Option("unix", value: "PATH", help: "listen on a socket in the file system instead"),
-          Option("api-key", value: "KEY", help: "requests must bring this key; may be repeated"),
+          Option("port", value: "N", help: "port (default 8080); 0 picks a free one"),
+          Option("unix", value: "PATH", help: "listen on a Unix socket instead"),
+          Option("api-key", value: "KEY", help: "require this key in requests; may be repeated"),
           Option(
             "api-key-file", value: "FILE",
             help: "keys with names and limits: lines of `name key [requests/min tokens/min share]`"),
-          Option("insecure", help: "listen beyond this machine without a key"),
-          Option("allowed-hosts", value: "NAMES", help: "further names of the server, such as host.docker.internal"),
-          Option("allowed-origins", value: "ORIGINS", help: "web pages that may use it, such as tauri://localhost"),
-          Option("served-model-name", value: "NAME", help: "what requests call the model; may be repeated"),
+          Option("insecure", help: "allow other machines to connect without a key"),
+          Option("allowed-hosts", value: "NAMES", help: "additional names of the server, such as host.docker.internal"),
           Option(
-            "alias", value: "PATTERN=NAME", help: "a further name of a model, such as 'claude-*=small'; may be repeated"
+            "allowed-origins", value: "ORIGINS", help: "web pages that may use the server, such as tauri://localhost"),
+          Option("served-model-name", value: "NAME", help: "the model's name in requests; may be repeated"),
+          Option(
+            "alias", value: "PATTERN=NAME", help: "another name for a model, such as 'claude-*=small'; may be repeated"
           ),
-          Option("models-memory", value: "SIZE", help: "memory of all models loaded at once (default: the device's)"),
+          Option("models-memory", value: "SIZE", help: "memory for all loaded models (default: the device's)"),
           Option(
-            "unload-after", value: "SECONDS", help: "unload models not used for so long (default: when room is needed)"),
+            "unload-after", value: "SECONDS", help: "unload models idle for this long (default: when memory is needed)"),
           SharedOptions.pooling,
           Option(
             "rerank", value: "HOW",
             help: "/v1/rerank: cosine, yes-no (as Qwen3-Reranker), or auto (default: by the model's name)"),
-          Option("replica-name", value: "NAME", help: "sent as x-pagoda-replica with answers, for use behind a router"),
+          Option("replica-name", value: "NAME", help: "send this name as x-pagoda-replica, for use behind a router"),
           Option("prefix-peers", value: "URLS", help: "fetch prefixes from these servers: http://host:8080,..."),
           Option(
             "prefix-secret", value: "FILE",
             help: "share prefixes with servers that have the same file (32 bytes or more)"),
           Option(
-            "prefix-peer-share", value: "X", help: "a fetch may take this share of computing the same (default 0.25)"),
-          Option("max-queue", value: "N", help: "answers that may wait; more get status 429 (default 256)"),
-          Option("max-connections", value: "N", help: "connections at once (default 1024, or more than can wait)"),
+            "prefix-peer-share", value: "X",
+            help: "maximum time of a fetch, as a share of the time to compute the prefix (default 0.25)"),
+          Option("max-queue", value: "N", help: "maximum waiting answers; more get status 429 (default 256)"),
           Option(
-            "max-connections-per-address", value: "N", help: "of one address (default: half of all; no limit here)"),
-          Option("max-requests-per-address", value: "N", help: "in flight from one address (default: no limit)"),
-          Option("max-body", value: "SIZE", help: "largest request (default 16MiB)"),
+            "max-connections", value: "N", help: "maximum connections (default 1024, or 768 more than --max-queue)"),
           Option(
-            "drain", value: "SECONDS", help: "how long answers in flight may take to finish at the end (default 30)"),
-          Option("responses-file", value: "FILE", help: "keep what /v1/responses stores over restarts"),
-          Option("receipts", value: "FILE", help: "append what pagoda replay needs to check each answer"),
-          Option("receipts-prompts", help: "with the prompts, as token ids"),
+            "max-connections-per-address", value: "N",
+            help: "maximum connections from one address (default: half of all; no limit for this machine)"),
+          Option(
+            "max-requests-per-address", value: "N",
+            help: "maximum requests in flight from one address (default: no limit)"),
+          Option("max-body", value: "SIZE", help: "maximum size of a request (default 16MiB)"),
+          Option(
+            "drain", value: "SECONDS", help: "how long answers in flight may take to finish at shutdown (default 30)"),
+          Option("responses-file", value: "FILE", help: "keep the responses of /v1/responses across restarts"),
+          Option("receipts", value: "FILE", help: "append a receipt for each answer, which pagoda replay can verify"),
+          Option("receipts-prompts", help: "include the prompts in receipts, as token ids"),
           Option(
             "access-log", value: "FILE",
-            help: "a line of JSON for each request, without its content; - is standard error"),
+            help: "write a line of JSON for each request, without its content; - is standard error"),
         ]),
       SharedOptions.pipeline, SharedOptions.engine,
     ],
@@ -80,7 +86,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
     try await arguments.runStage(address: nil)
     return 0
   }
-  let log = LogWriter(file: STDERR_FILENO)  // what reads it may stop; the server must not
+  let log = LogWriter(file: STDERR_FILENO)  // the log's reader may stall; the server must not
   let access = try accessLog(arguments, log)
   var options = try serverOptions(arguments, log, access)
   try readModelNames(arguments, models, into: &options)
@@ -106,7 +112,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
     try await serve(models, arguments, engineOptions, receipts, server)
   } else {
     let loaded = try await arguments.loadEngine(engineOptions)
-    latch = stopLatch()  // before a client can know that it may ask
+    latch = stopLatch()  // before a client can learn that the server is up
     try await receipts?.keep(of: loaded)
     server.serve(loaded)
     if let stages = loaded.info.pipeline { log.write("pagoda: \(stages)") }
@@ -117,7 +123,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: names) }
   defer { ServerRecord.withdraw() }
   await latch.wait()
-  log.write("pagoda: finishing requests in flight; press again to end at once")
+  log.write("pagoda: finishing requests in flight; press again to stop immediately")
   await server.shutDown(drainSeconds: drain)
   await engine?.shutDown()
   access?.close()
@@ -126,17 +132,17 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   return 0
 }
 
-/// A model of several, and the name that requests call it by.
+/// One of several models, and its name in requests.
 private struct NamedModel {
   var name: String
   var location: String
 }
 
 extension Arguments {
-  /// The models given with `--model`, with their names; a single one stays among the arguments for later readers.
+  /// The models given with `--model`, with their names; a single one stays among the arguments for later use.
   fileprivate mutating func takeNamedModels() throws -> [NamedModel] {
     let models = try (values["model"] ?? []).map { text -> NamedModel in
-      // A path may have a `=` in it; one that is there is meant as it stands.
+      // A path may contain `=`; an existing path is taken literally.
       if let mark = text.firstIndex(of: "="), !FileManager.default.fileExists(atPath: text) {
         let (name, location) = (String(text[..<mark]), String(text[text.index(after: mark)...]))
         if name.isEmpty || location.isEmpty { throw UsageError("--model is '\(text)'; it must be MODEL or NAME=MODEL") }
@@ -158,7 +164,7 @@ extension Arguments {
   }
 }
 
-/// Names and aliases; each alias is for a model that is there.
+/// Names and aliases; each alias must refer to a given model.
 private func readModelNames(
   _ arguments: Arguments, _ models: [NamedModel], into options: inout ServerOptions
 ) throws {
@@ -249,7 +255,7 @@ private func prefixSharing(_ arguments: Arguments, peers: [String]) throws -> Pr
     throw UsageError("--prefix-peers needs --prefix-secret, the same file on every server")
   }
   guard let folder = try arguments.folder("prefix-cache-dir") else {
-    throw UsageError("--prefix-secret needs --prefix-cache-dir: the files in it are what is shared")
+    throw UsageError("--prefix-secret needs --prefix-cache-dir: servers share the files in it")
   }
   var sharing = PrefixSharing(folder: folder, secretFile: NSString(string: secret).expandingTildeInPath, peers: peers)
   if let text = arguments.string("prefix-peer-share") {
@@ -261,7 +267,7 @@ private func prefixSharing(_ arguments: Arguments, peers: [String]) throws -> Pr
   return sharing
 }
 
-/// Where requests are logged; standard error's own writer for `-`.
+/// The log of requests; for `-`, the writer of standard error.
 private func accessLog(_ arguments: Arguments, _ log: LogWriter) throws -> LogWriter? {
   guard let path = arguments.string("access-log") else { return nil }
   if path == "-" { return log }
@@ -272,7 +278,7 @@ private func accessLog(_ arguments: Arguments, _ log: LogWriter) throws -> LogWr
   }
 }
 
-/// From the command line, or else from the environment; those with names from a file, or else from the environment.
+/// Keys from the command line or else the environment; named keys from a file or else the environment.
 private func readKeys(_ arguments: Arguments, into options: inout ServerOptions) throws {
   let environment = ProcessInfo.processInfo.environment
   options.apiKeys = arguments.values["api-key"] ?? []
@@ -290,7 +296,7 @@ private func readKeys(_ arguments: Arguments, into options: inout ServerOptions)
   if options.apiKeys.isEmpty, let key = environment["PAGODA_API_KEY"], !key.isEmpty { options.apiKeys = [key] }
 }
 
-/// Waits for the first SIGINT or SIGTERM; the next one ends the program.
+/// Waits for the first SIGINT or SIGTERM; a second one ends the program.
 private func stopLatch() -> StopLatch {
   let latch = StopLatch()
   Interrupts.shared.onInterrupt { latch.signal() }

@@ -5,9 +5,9 @@ import PagodaKit
 extension Command {
   static let ps = Command(
     name: "ps",
-    summary: "Lists the servers that run on this machine.",
+    summary: "Lists the servers running on this machine.",
     operands: "",
-    notes: "Those that this user started with pagoda serve.",
+    notes: "Shows the servers that this user started with pagoda serve.",
     groups: [OptionGroup("Options", [Option("json", help: "print a JSON array")])],
     run: runList)
 
@@ -32,7 +32,7 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
     }
     Terminal.write(JSONValue.array(rows).text + "\n")
   } else if servers.isEmpty {
-    Terminal.write("No server runs; pagoda serve starts one.\n")
+    Terminal.write("No server is running; pagoda serve starts one.\n")
   } else {
     let rows = servers.map { ("\($0.process)  \($0.model)", "\($0.url)  since \(age($0.started))") }
     Terminal.write(columns(rows, width: Style.width(of: STDOUT_FILENO)))
@@ -48,15 +48,17 @@ private func runStop(_ arguments: Arguments) async throws -> Int32 {
   var chosen = servers
   if let word = arguments.positionals.first {
     chosen = servers.filter { String($0.process) == word || $0.model == word || $0.url.hasSuffix(":\(word)/") }
-    if chosen.isEmpty { throw CommandFailure("no server is process, port or model '\(word)'; pagoda ps lists them") }
+    if chosen.isEmpty {
+      throw CommandFailure("no server has the process id, port or model '\(word)'; pagoda ps lists them")
+    }
   }
-  if chosen.isEmpty { throw CommandFailure("no server runs") }
+  if chosen.isEmpty { throw CommandFailure("no server is running") }
   if chosen.count > 1 && !arguments.has("all") {
-    throw UsageError("\(chosen.count) servers run; name one (pagoda ps lists them) or use --all")
+    throw UsageError("\(chosen.count) servers are running; name one (pagoda ps lists them) or use --all")
   }
   for server in chosen { kill(server.process, SIGTERM) }
   for server in chosen {
-    // Its record goes when it ends; its process number may stay until its parent has looked.
+    // Its record disappears when it ends; its process id may remain until its parent reaps it.
     while ServerRecord.running().contains(where: { $0.process == server.process }) {
       try await Task.sleep(for: .milliseconds(50))
     }

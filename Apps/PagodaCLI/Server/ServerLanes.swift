@@ -17,7 +17,7 @@ package struct ServerLanes: Sendable {
   var checkpoints: Int64 = 0
   var maximumCheckpoints: Int64 = 0
 
-  /// Nil when it is not such an event.
+  /// Nil if the data is not such an event.
   package init?(event data: String) {
     guard let json = JSONValue.parse(data), let list = json["lanes"]?.arrayValue else { return nil }
     func number(_ value: JSONValue, _ name: String) -> Int64 { value[name]?.intValue ?? 0 }
@@ -32,11 +32,11 @@ package struct ServerLanes: Sendable {
     }.sorted { $0.id < $1.id }
   }
 
-  /// The recurrent states that are kept, and a line for each request as far as `rows` reach.
+  /// The number of cached recurrent states, and a line for each request, at most `rows` of them.
   package func lines(width: Int, rows: Int) -> [String] {
-    let room = max(min(width, 100) - 30, 10)
+    let barWidth = max(min(width, 100) - 30, 10)
     let share = maximumCheckpoints > 0 ? Double(checkpoints) / Double(maximumCheckpoints) : 0
-    var lines = ["states kept \(bar(share, room))  \(checkpoints) of \(maximumCheckpoints)"]
+    var lines = ["states kept \(bar(share, barWidth))  \(checkpoints) of \(maximumCheckpoints)"]
     if !lanes.isEmpty { lines.append("") }
     let longest = max(lanes.map(\.generated).max() ?? 0, 64)
     let isCut = lanes.count > max(rows - 2, 1)
@@ -47,7 +47,7 @@ package struct ServerLanes: Sendable {
     return lines.map { Style.isColoured ? $0 : clipped($0, to: width) }
   }
 
-  /// ` 12 answering [####==    ] 31 tokens`: what was read in the left half of the bar, the answer in the right one.
+  /// ` 12 answering [####==    ] 31 tokens`: the prompt in the left half of the bar, the answer in the right half.
   private func line(of lane: Lane, longest: Int64, width: Int) -> String {
     let half = max(min((width - 52) / 2, 20), 3)
     let isRunning = lane.state == "reading" || lane.state == "answering"
@@ -61,7 +61,7 @@ package struct ServerLanes: Sendable {
     let words =
       switch state {
       case "waiting": "\(lane.prompt) tokens to read"
-      case "preempted": "gave way after \(lane.generated) tokens"
+      case "preempted": "preempted after \(lane.generated) tokens"
       case "reading": "\(read) of \(lane.prompt) tokens read"
       default: "\(lane.generated) tokens"
       }
@@ -71,7 +71,7 @@ package struct ServerLanes: Sendable {
   }
 }
 
-/// Reads the events of a server on a thread of its own. A server without them (an older one) has no lanes.
+/// Reads the events of a server on its own thread. An older server without events has no lanes.
 final class LaneStream: @unchecked Sendable {
   private let lock = NSLock()
   private var stored: ServerLanes?  // guarded by `lock`
@@ -104,7 +104,7 @@ final class LaneStream: @unchecked Sendable {
 
   var latest: ServerLanes? { lock.withLock { stored } }
 
-  /// The first event that knows every request that runs: lanes are recorded from the first step on that is watched.
+  /// The first event that includes every running request: lanes are recorded from the first watched step on.
   func settled() -> ServerLanes? {
     for _ in 0..<300 {
       let (event, isOver) = lock.withLock { (stored, hasEnded) }

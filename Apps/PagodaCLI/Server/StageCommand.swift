@@ -1,4 +1,4 @@
-// pagoda stage: some layers of a model, for a server on another machine.
+// pagoda stage: runs some layers of a model for a server on another machine.
 import Foundation
 import PagodaKit
 
@@ -8,8 +8,8 @@ extension Command {
     summary: "Runs some layers of a model for `pagoda serve --pipeline-stages` on another machine.",
     operands: "",
     notes: """
-      The server decides which layers, once it connects; both need the same model. The connection is neither encrypted
-      nor authenticated: listen only where no stranger can connect. Under mpirun this command is not needed.
+      The server assigns the layers when it connects; both need the same model. The connection is neither encrypted
+      nor authenticated: listen only on a trusted network. This command is not needed under mpirun.
       """,
     groups: [
       OptionGroup(
@@ -20,8 +20,8 @@ extension Command {
           Option(
             "device", value: "NAME", help: "auto (default), cpu, metal, cuda, software (GPU kernels) or reference"),
           Option("threads", value: "N", help: "worker threads (default: one per core)"),
-          Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
-          Option("weight-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 64GiB)"),
+          Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
+          Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
           SharedOptions.pipelineTimeout,
         ])
     ],
@@ -39,7 +39,7 @@ extension Arguments {
     let options = try engineOptions()
     try await offerToFetch()
     signal(SIGPIPE, SIG_IGN)
-    signal(SIGTERM) { _ in _exit(0) }  // it keeps nothing that another start could miss
+    signal(SIGTERM) { _ in _exit(0) }  // a stage has nothing to save
     try await PipelineStage.run(try modelSource(), options: options, address: address) { line in
       FileHandle.standardError.write(Data("pagoda: stage: \(line)\n".utf8))
     }

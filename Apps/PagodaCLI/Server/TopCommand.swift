@@ -1,4 +1,4 @@
-// pagoda top: what a server does at this moment, in the terminal; from its /metrics and its stream of step events.
+// pagoda top: the current activity of a server in the terminal, from its /metrics and its stream of step events.
 import Foundation
 import PagodaKit
 import PagodaServer
@@ -6,20 +6,20 @@ import PagodaServer
 extension Command {
   static let top = Command(
     name: "top",
-    summary: "Shows what a server does: each request, memory, cache hits, tokens a second.",
+    summary: "Shows a server's activity: requests, memory, cache hits, tokens per second.",
     operands: "[URL]",
     notes: """
-      URL is where the server listens; without it, the server that pagoda ps lists, or http://127.0.0.1:8080. It shows
-      a line for each request: waiting, reading, answering or preempted. The page /status of the server shows the same.
-      Ctrl-C leaves. Without a terminal it prints one reading and ends.
+      URL is the server's address (default: the server that pagoda ps lists, or http://127.0.0.1:8080). It shows
+      a line for each request: waiting, reading, answering or preempted. The server's /status page shows the same.
+      Ctrl-C leaves. Without a terminal it prints one sample and exits.
       """,
     groups: [
       OptionGroup(
         "Options",
         [
           Option("api-key", value: "KEY", help: "the key of the server (default: PAGODA_API_KEY)"),
-          Option("interval", value: "MS", help: "milliseconds between two readings (default 1000)"),
-          Option("count", value: "N", help: "end after N readings"),
+          Option("interval", value: "MS", help: "milliseconds between updates (default 1000)"),
+          Option("count", value: "N", help: "exit after N updates"),
         ])
     ],
     run: runTop)
@@ -70,6 +70,6 @@ private func readMetrics(host: String, port: UInt16, key: String?) throws -> Ser
   } catch let error as CommandFailure {
     throw error
   } catch {
-    throw CommandFailure("no server answers at http://\(host):\(port); pagoda ps lists those of this machine")
+    throw CommandFailure("no server responds at http://\(host):\(port); pagoda ps lists the servers on this machine")
   }
 }

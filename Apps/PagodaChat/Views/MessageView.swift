@@ -47,14 +47,14 @@ struct MessageView: View {
 
   private var actions: some View {
     HStack(spacing: 12) {
-      if let place = transcript.alternative(of: message.id) {
+      if let alternative = transcript.alternative(of: message.id) {
         Button("Previous version", systemImage: "chevron.left") {
           transcript.showAlternative(of: message.id, offset: -1)
         }
-        .disabled(place.number == 1)
-        Text("\(place.number) of \(place.count)").font(.caption).monospacedDigit()
+        .disabled(alternative.number == 1)
+        Text("\(alternative.number) of \(alternative.count)").font(.caption).monospacedDigit()
         Button("Next version", systemImage: "chevron.right") { transcript.showAlternative(of: message.id, offset: 1) }
-          .disabled(place.number == place.count)
+          .disabled(alternative.number == alternative.count)
       }
       Button("Copy", systemImage: "doc.on.doc") { copyToPasteboard(message.text) }
       ShareLink("Share", item: message.text)

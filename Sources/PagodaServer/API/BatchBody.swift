@@ -1,9 +1,10 @@
-// BatchBody: bodies of OpenAI batch files, read as the endpoints read them, as requests to an engine.
+// BatchBody: converts bodies of OpenAI batch files to engine requests, in the same way as the endpoints.
 import PagodaKit
 
 /// Readers shared by lines of batch files and bodies of requests.
 package enum BatchBody {
-  /// The body of a line whose `url` names `/v1/completions`, or else `/v1/chat/completions`. The name of the model has no effect.
+  /// The body of a line whose `url` names `/v1/completions`, or else `/v1/chat/completions`. The name of the model has
+  /// no effect.
   package static func request(_ body: [JSONValue.Member], url: String) throws(PagodaError) -> Request {
     let text = Array(JSONValue.object(body.filter { $0.key != "model" }).text.utf8)
     let models = ServedModels(names: ["batch"])
@@ -43,7 +44,7 @@ package enum BatchBody {
   /// Log probabilities are part of a line's answer by default.
   private static func request(_ generation: Generation, unknown: [String], hasLogprobs: Bool) throws -> Request {
     if let field = unknown.first { throw APIError.invalid("unknown field '\(field)'") }
-    if generation.isStream { throw APIError.invalid("stream is true; a batch answers in whole lines") }
+    if generation.isStream { throw APIError.invalid("stream is true; a batch returns only complete answers") }
     if generation.sequenceCount != 1 {
       throw APIError.invalid("the body asks for \(generation.sequenceCount) answers; a line of a batch has one")
     }

@@ -62,7 +62,7 @@ struct ChatFormat: AnswerFormat {
     return .object(members)
   }
 
-  /// Something that looked like a call and is none: what the model wrote is not shown, why it failed is.
+  /// Output that looked like a call but is not valid: the model's text is not shown, only the reason.
   static func rejected(_ call: RejectedToolCall) -> JSONValue {
     .object(["name": call.name.map { .string($0) } ?? .null, "reason": .string(call.reason)])
   }
@@ -102,7 +102,7 @@ struct ChatEncoder: StreamEncoder {
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(let index, .engine(let event)):
       var text = ""
-      for piece in readers[index].read(event) { text += encode(piece, of: index) }
+      for segment in readers[index].read(event) { text += encode(segment, of: index) }
       guard open == 0 else { return (text, false) }
       if format.request.includesUsage {
         text += sse(format.envelope("chat.completion.chunk", [], usage: .usage(answers)))
@@ -111,8 +111,8 @@ struct ChatEncoder: StreamEncoder {
     }
   }
 
-  private mutating func encode(_ piece: AnswerPiece, of index: Int) -> String {
-    switch piece {
+  private mutating func encode(_ segment: AnswerSegment, of index: Int) -> String {
+    switch segment {
     case .text(let text): return chunk(index, ["content": .string(text)])
     case .reasoning(let text): return chunk(index, ["reasoning_content": .string(text)])
     case .callBegin(let call, let id, let name):
@@ -144,7 +144,7 @@ struct ChatEncoder: StreamEncoder {
       return ""
     case .finished:
       open -= 1
-      answers[index].add(piece)
+      answers[index].add(segment)
       return chunk(index, [:], finish: format.finishReason(answers[index]))
     }
   }
@@ -178,7 +178,7 @@ func sse(_ data: JSONValue, event: String? = nil) -> String {
 }
 
 extension [Answer] {
-  /// The completion whose times can be told: answers side by side have no common ones.
+  /// The completion whose times are reported: concurrent answers have no common ones.
   var timed: Completion? { count == 1 ? first?.completion : nil }
 }
 

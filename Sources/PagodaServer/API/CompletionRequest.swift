@@ -8,7 +8,7 @@ struct CompletionRequest: Sendable {
   var logprobs: Int?
   var echoes = false
   var isPromptOnly: Bool
-  /// Answers to each prompt that are sent, the likeliest of those that are made.
+  /// Answers to return for each prompt, the likeliest of those generated.
   var sentAnswers: Int
   var promptLogprobs: Int?
   var unknownFields: [String]
@@ -19,7 +19,7 @@ struct CompletionRequest: Sendable {
     model = try models.name(in: fields)
     logprobs = try fields.integer("logprobs", in: 0...20)
     echoes = try fields.flag("echo") ?? false
-    // Only the prompt is wanted, for its log probabilities: a token is made, and left out.
+    // Only the prompt's log probabilities are needed: one token is generated and dropped.
     isPromptOnly = echoes && fields["max_tokens"] == .integer(0)
     var sampling = try fields.sampling(FieldTable.sampling.subtracting(isPromptOnly ? ["max_tokens"] : []))
     sentAnswers = try fields.integer("n", in: ChatRequest.answers) ?? 1
@@ -73,7 +73,7 @@ extension FieldReader {
     }
     if list.count > Generation.maximumSequences {
       throw APIError.invalid(
-        "prompt has \(list.count) prompts; \(Generation.maximumSequences) are the most", param: "prompt")
+        "prompt has \(list.count) prompts; at most \(Generation.maximumSequences) are allowed", param: "prompt")
     }
     return try list.map { element in
       if let text = element.stringValue { return .text(try checked(text)) }

@@ -1,4 +1,4 @@
-// Conversation: messages of any of the APIs, checked and put into the one order and shape that chat templates read.
+// Conversation: messages of any of the APIs, checked and converted to the order and format that chat templates read.
 import PagodaKit
 
 struct Conversation {
@@ -8,7 +8,7 @@ struct Conversation {
 
   static let maximumMessages = 10_000
 
-  /// System messages are joined and put first, wherever they stood: templates of Qwen refuse them elsewhere.
+  /// System messages are joined and moved to the front, because Qwen's templates refuse them elsewhere.
   mutating func addSystem(_ text: String) { if !text.isEmpty { system.append(text) } }
 
   mutating func addUser(_ text: String) { add("user", text) }
@@ -31,7 +31,7 @@ struct Conversation {
     messages.append(.object([member("role", "tool"), member("content", text), member("tool_call_id", id)]))
   }
 
-  /// The id of the last call of a function, which its result need not name in OpenAI's first shape.
+  /// The id of the last call of a function, which its result need not name in OpenAI's legacy format.
   private func lastCall(of name: String) -> String? {
     for message in messages.reversed() {
       for call in message["tool_calls"]?.arrayValue ?? [] where call["function"]?["name"]?.stringValue == name {
@@ -41,7 +41,7 @@ struct Conversation {
     return nil
   }
 
-  /// Takes the last message away, which the answer continues.
+  /// Removes the last message, which the answer continues.
   mutating func takeContinued() throws -> Continued {
     guard let last = messages.last, last["role"]?.stringValue == "assistant" else {
       throw APIError.invalid("the last message is not the assistant's, so it cannot be continued", param: "messages")
@@ -50,7 +50,7 @@ struct Conversation {
       throw APIError.invalid("a message with tool calls cannot be continued", param: "messages")
     }
     if messages.count == 1 {
-      throw APIError.invalid("there must be a message before the one that is continued", param: "messages")
+      throw APIError.invalid("there must be a message before the continued one", param: "messages")
     }
     messages.removeLast()
     return Continued(
@@ -69,7 +69,8 @@ struct Conversation {
 
   private func member(_ key: String, _ text: String) -> JSONValue.Member { .init(key: key, value: .string(text)) }
 
-  /// Templates want the arguments as an object. Text that is none, as a model may once have written, is kept as one.
+  /// Templates need the arguments as an object. Text that is not one, such as a model's mistake, is wrapped in an
+  /// object.
   private static func call(_ call: ToolCall) -> JSONValue {
     let parsed = call.arguments.isEmpty ? JSONValue.object([]) : JSONValue.parse(call.arguments)
     let isObject = parsed?.objectValue != nil

@@ -62,7 +62,7 @@ extension Service {
 
   static func checkCount(_ count: Int, _ key: String) throws {
     if count > maximumInputs {
-      throw APIError.invalid("\(key) has \(count) elements; \(maximumInputs) are the most", param: key)
+      throw APIError.invalid("\(key) has \(count) elements; at most \(maximumInputs) are allowed", param: key)
     }
   }
 
@@ -106,12 +106,12 @@ extension Service {
     }
   }
 
-  /// As many of the first tokens as fit, and those that end every text.
+  /// Truncates to the first tokens that fit, plus the tokens that end every text.
   private func cut(_ input: Embedder.Input) -> Embedder.Input {
-    let room = engine.info.plan.maximumModelLength - 1
-    guard input.tokens.count > room else { return input }
+    let limit = engine.info.plan.maximumModelLength - 1
+    guard input.tokens.count > limit else { return input }
     let end = engine.tokenizer?.endTokens ?? []
-    return .init(tokens: input.tokens.prefix(max(room - end.count, 1)) + end, field: input.field)
+    return .init(tokens: input.tokens.prefix(max(limit - end.count, 1)) + end, field: input.field)
   }
 }
 

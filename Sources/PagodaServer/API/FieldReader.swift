@@ -1,16 +1,16 @@
 // FieldReader: the members of a request's body, read by name with their kinds and ranges checked.
 import PagodaKit
 
-/// How an endpoint treats the fields of its requests. A field in none of the lists is ignored, and named in the
-/// header `x-pagoda-ignored-fields` of the answer, so that no client takes it for granted.
+/// How an endpoint treats the fields of its requests. A field in none of the lists is ignored, and listed in the
+/// header `x-pagoda-ignored-fields` of the answer, so that clients can notice.
 struct FieldTable: Sendable {
   var known: Set<String>
-  /// Fields without an effect on the answer; ignored in silence.
+  /// Fields without an effect on the answer; silently ignored.
   var ignored: Set<String>
-  /// Fields that would change the answer a little and are ignored; named in the header unless they say what happens
-  /// anyway.
+  /// Fields that would change the answer slightly and are ignored; listed in the header unless their value is the
+  /// default behaviour.
   var noted: [String: [JSONValue]] = [:]
-  /// Fields that would change the answer and are not supported: refused unless they say what happens anyway.
+  /// Fields that would change the answer and are not supported: refused unless their value is the default behaviour.
   var refused: [String: [JSONValue]]
 }
 
@@ -95,7 +95,7 @@ struct FieldReader {
     return Int(number)
   }
 
-  /// A limit of tokens; -1 means none, as it does to llama.cpp.
+  /// A token limit; -1 means none, as in llama.cpp.
   func tokenLimit(_ key: String) throws -> Int? {
     self[key] == .integer(-1) ? nil : try integer(key, in: 1...Int64(Int32.max))
   }
@@ -116,7 +116,8 @@ struct FieldReader {
   func objects(_ key: String, maximum: Int) throws -> [FieldReader]? {
     guard let values = try array(key) else { return nil }
     if values.count > maximum {
-      throw APIError.invalid("\(path)\(key) has \(values.count) elements; \(maximum) are the most", param: path + key)
+      throw APIError.invalid(
+        "\(path)\(key) has \(values.count) elements; at most \(maximum) are allowed", param: path + key)
     }
     return try values.enumerated().map { index, value in
       guard let members = value.objectValue else { throw refuse("\(key)[\(index)]", value, "an object") }
@@ -133,17 +134,17 @@ struct FieldReader {
     }
   }
 
-  /// The sampling fields among the members, `keys` being those the endpoint has.
+  /// The sampling fields among the members; `keys` are those that the endpoint supports.
   func sampling(_ keys: Set<String>) throws -> SamplingParameters {
     var sampling = SamplingParameters()
     for field in SamplingField.all where keys.contains(field.key) {
       guard var value = self[field.key] else { continue }
-      if ["max_tokens", "seed"].contains(field.key), value == .integer(-1) { continue }  // as llama.cpp says "unset"
-      if field.key == "top_k", value == .integer(-1) { value = .integer(0) }  // as vLLM says "all"
+      if ["max_tokens", "seed"].contains(field.key), value == .integer(-1) { continue }  // llama.cpp's "unset"
+      if field.key == "top_k", value == .integer(-1) { value = .integer(0) }  // vLLM's "all"
       if field.key == "top_p", value.doubleValue == 0 { continue }
       try field.apply(value, to: &sampling)
     }
-    // Nothing but the likeliest token is left.
+    // Only the most likely token is left.
     if keys.contains("top_p"), self["top_p"]?.doubleValue == 0 { sampling.temperature = 0 }
     if let ids = try array("stop_token_ids") {
       if ids.count > 1024 { throw APIError.invalid("stop_token_ids has more than 1024 ids", param: "stop_token_ids") }

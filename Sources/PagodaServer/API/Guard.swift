@@ -8,11 +8,11 @@ struct Guard: Sendable {
   let allowedHosts: [String]
   let allowedOrigins: [String]
   let secret: TenantSecret
-  /// The token with which other servers may fetch prefix files; nil serves none.
+  /// The token with which other servers may fetch prefix files; nil disables it.
   let peerToken: String?
   let limits: KeyLimits
   private let failed = FailedKeys()
-  private let ownNames: [String]  // of this machine, for others
+  private let ownNames: [String]  // names of this machine that other machines may use
 
   init(
     keys: [APIKey] = [], isLoopbackOnly: Bool, allowedHosts: [String] = [], allowedOrigins: [String] = [],
@@ -29,7 +29,7 @@ struct Guard: Sendable {
     ownNames = isLoopbackOnly ? [] : [name, name.split(separator: ".").first.map { "\($0).local" } ?? name]
   }
 
-  /// Routes that need no key: the page itself and whether the server lives.
+  /// Routes that need no key: the page itself and the health check.
   static let publicRoutes = Set(PageFile.all.keys).union(["/health", "/ping"])
 
   func check(_ request: HTTPRequest) throws {
@@ -58,24 +58,25 @@ struct Guard: Sendable {
     return name == "localhost" || (numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil))
   }
 
-  /// One key's cached prefixes must not show, by their speed, to the holder of another, in this process or
-  /// the next: requests share prefixes only with those of the same key and salt. Without keys the salt stands as it is.
+  /// One key's cached prefixes must not be detectable, by their speed, with another key, in this process or
+  /// the next: requests share prefixes only with those of the same key and salt. Without keys the salt is used
+  /// unchanged.
   func cacheSalt(of request: HTTPRequest, _ salt: String) -> String {
     guard let index = keyIndex(request) else { return salt }
     return secret.salt(key: keys[index].key, salt)
   }
 
-  /// The name of the key that a request came with: clients see what they stored themselves.
+  /// The name of the request's key: clients see only their own stored responses.
   func owner(of request: HTTPRequest) -> String { keyIndex(request).map { keys[$0].name } ?? "" }
 
-  /// Keys take their tokens from equal shares of the engine; one with several shares from several.
+  /// Keys get equal shares of the engine; a key with several shares rotates through them.
   func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { limits.shareID($0) } ?? "" }
 
   private func checkKey(_ request: HTTPRequest) throws {
     let index = keyIndex(request)
     let isGuess = !(request.values("authorization") + request.values("x-api-key")).isEmpty
     if isGuess, let wait = failed.check(index, from: request.address) {
-      throw APIError.limited("too many requests with wrong keys came from your address; wait", wait)
+      throw APIError.limited("too many requests with wrong keys from your address; wait", wait)
     }
     if let index {
       if request.method == "POST", let wait = limits.begin(index) {
@@ -92,11 +93,11 @@ struct Guard: Sendable {
     let given = request.values("x-pagoda-peer")
     let isPeer = given.count == 1 && Self.isEqual(token, given[0])
     if let wait = failed.check(isPeer ? -1 : nil, from: request.address) {
-      throw APIError.limited("too many requests with wrong secrets came from your address; wait", wait)
+      throw APIError.limited("too many requests with wrong secrets from your address; wait", wait)
     }
     if isPeer { return }
     throw APIError(
-      status: 401, message: "prefix files are given only to servers that share this one's secret",
+      status: 401, message: "prefix files are available only to servers that share this one's secret",
       type: "authentication_error", code: "invalid_peer")
   }
 
@@ -113,7 +114,7 @@ struct Guard: Sendable {
     return isOne ? known : nil
   }
 
-  /// Takes as long for a wrong first byte as for a wrong last one; only the length of what was sent shows.
+  /// Constant time in the content; only the length of the input is observable.
   static func isEqual(_ key: String, _ given: String) -> Bool {
     let (key, given) = (Array(key.utf8), Array(given.utf8))
     var difference = UInt8(key.count == given.count ? 0 : 1)
@@ -125,10 +126,11 @@ struct Guard: Sendable {
 // MARK: Names and origins
 
 extension Guard {
-  /// A web page whose name leads to this server could use it; a page does not know the key, so with one any name will do.
+  /// A web page whose host name resolves to this server could use it. A page does not know the key, so if there is one,
+  /// any name is accepted.
   private var checksHost: Bool { isLoopbackOnly || keys.isEmpty || !allowedHosts.isEmpty }
 
-  /// Addresses in numbers are no names that a page could have been loaded from elsewhere by.
+  /// Numeric addresses cannot be the host name of a page from another site.
   func isAllowed(host: String) -> Bool {
     if Self.isThisMachine(host) { return true }
     let name = Self.withoutPort(host.lowercased())
@@ -152,7 +154,7 @@ extension Guard {
     ]
   }
 
-  /// The answer to a browser that asks whether a page may send a request; nil for all other requests.
+  /// The response to a browser's preflight request; nil for all other requests.
   func preflight(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == "OPTIONS", !request.values("access-control-request-method").isEmpty,
       let host = request.values("host").first, !checksHost || isAllowed(host: host), !originHeaders(request).isEmpty
@@ -168,7 +170,7 @@ extension Guard {
       ], body: [])
   }
 
-  /// `*` stands for any beginning or end.
+  /// `*` matches any prefix or suffix.
   static func matches(_ pattern: String, _ text: String) -> Bool {
     if pattern.hasPrefix("*") { return text.hasSuffix(pattern.dropFirst()) }
     if pattern.hasSuffix("*") { return text.hasPrefix(pattern.dropLast()) }

@@ -42,7 +42,7 @@ struct MessagesFormat: AnswerFormat {
     ])
   }
 
-  /// Anthropic counts cached tokens beside the others.
+  /// Anthropic counts cached tokens separately from the others.
   static func usage(_ usage: Usage?) -> JSONValue {
     let usage = usage ?? Usage(promptTokens: 0, completionTokens: 0, cachedTokens: 0)
     return .object([
@@ -54,7 +54,7 @@ struct MessagesFormat: AnswerFormat {
 }
 
 extension Answer {
-  /// Anthropic's word for how it ended.
+  /// Anthropic's stop reason.
   var stopReason: String {
     if finishReason == "tool_calls" { return "tool_use" }
     if completion?.finishReason == .length { return "max_tokens" }
@@ -96,13 +96,13 @@ struct MessagesEncoder: StreamEncoder {
     case .event(_, .failed(let error)): return (event("error", ["error": APIError(error).anthropicBody]), true)
     case .event(_, .engine(let engineEvent)):
       var text = ""
-      for piece in reader.read(engineEvent) { text += encode(piece) }
+      for segment in reader.read(engineEvent) { text += encode(segment) }
       return (text, answer.completion != nil)
     }
   }
 
-  private mutating func encode(_ piece: AnswerPiece) -> String {
-    switch piece {
+  private mutating func encode(_ segment: AnswerSegment) -> String {
+    switch segment {
     case .text(let text):
       let begin = open(.text, ["type": .string("text"), "text": .string("")])
       return begin + delta(["type": .string("text_delta"), "text": .string(text)])
@@ -124,7 +124,7 @@ struct MessagesEncoder: StreamEncoder {
       return close()
     case .token: return ""
     case .finished(let completion, _):
-      answer.add(piece)
+      answer.add(segment)
       var text = ""
       if blockCount == 0 { text += open(.text, ["type": .string("text"), "text": .string("")]) }
       text += close()

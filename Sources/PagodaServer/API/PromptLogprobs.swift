@@ -8,8 +8,8 @@ extension TokenTexts {
       (answer.completion?.promptTokens ?? []).map { token in
         guard let own = token.logProbability else { return .null }
         var members: [JSONValue.Member] = [entry(token.id, own, rank: token.rank ?? 0)]
-        for (place, top) in token.topLogProbabilities.prefix(count).enumerated() where top.id != token.id {
-          members.append(entry(top.id, top.logProbability, rank: place + 1))
+        for (index, top) in token.topLogProbabilities.prefix(count).enumerated() where top.id != token.id {
+          members.append(entry(top.id, top.logProbability, rank: index + 1))
         }
         return .object(members)
       })

@@ -50,13 +50,13 @@ struct ResponsesEncoder: StreamEncoder {
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(_, .engine(let engineEvent)):
       var text = ""
-      for piece in reader.read(engineEvent) { text += encode(piece) }
+      for segment in reader.read(engineEvent) { text += encode(segment) }
       return (text, isFinished)
     }
   }
 
-  private mutating func encode(_ piece: AnswerPiece) -> String {
-    switch piece {
+  private mutating func encode(_ segment: AnswerSegment) -> String {
+    switch segment {
     case .text(let text):
       var out = ""
       var (id, whole, earlier) = (randomID("msg_"), "", [JSONValue]())
@@ -100,7 +100,7 @@ struct ResponsesEncoder: StreamEncoder {
       var out = ""
       if output.isEmpty && current == nil { out += encode(.text("")) }
       out += close(completion.finishReason == .length ? .incomplete : .completed)
-      // OpenAI has no event for a response that was cancelled; its status says it.
+      // OpenAI has no event for a cancelled response; its status shows it.
       let name = completion.finishReason == .stop ? "response.completed" : "response.incomplete"
       let response = format.object(output, completion: completion, reasoningTokens: reasoningTokens)
       format.keep(response)

@@ -1,14 +1,14 @@
-// TenantSecret: a keyed hash that tells the cached prefixes of one API key from those of another, also on disk.
+// TenantSecret: a keyed hash that separates the cached prefixes of different API keys, also on disk.
 import CDigest
 import Foundation
 
-/// HMAC-SHA-256 with a secret of this installation: the salt of a key cannot be made without knowing the key, and no
-/// salt tells anything about its key.
+/// HMAC-SHA-256 with a secret of this installation: the salt of a key cannot be computed without the key, and a salt
+/// reveals nothing about its key.
 struct TenantSecret: Sendable {
   private static let byteCount = 32
   let bytes: [UInt8]
 
-  /// One that ends with the process.
+  /// A secret that lasts as long as the process.
   init() {
     var generator = SystemRandomNumberGenerator()
     bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -16,7 +16,7 @@ struct TenantSecret: Sendable {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The one that the folder keeps; made by the first server that asks.
+  /// The secret stored in the folder; created by the first server that needs it.
   init(folder: String) throws {
     let path = folder + "/tenant-secret"
     do {
@@ -26,12 +26,12 @@ struct TenantSecret: Sendable {
       throw ServerError("the secret \(path) cannot be written: \(error)")
     }
     guard let data = FileManager.default.contents(atPath: path), data.count == Self.byteCount else {
-      throw ServerError("\(path) is not a secret of \(Self.byteCount) bytes; remove it to begin anew")
+      throw ServerError("\(path) is not a secret of \(Self.byteCount) bytes; remove it to create a new one")
     }
     bytes = Array(data)
   }
 
-  /// Whole or not at all, and never over another's: two servers that start at once agree.
+  /// Atomic and without overwriting: two servers that start at the same time agree.
   private static func write(_ bytes: [UInt8], to path: String) throws {
     if access(path, F_OK) == 0 { return }
     let draft = "\(path).\(randomID(""))"
@@ -46,7 +46,7 @@ struct TenantSecret: Sendable {
     }
   }
 
-  /// 256 bits in hexadecimal for a key and what the request adds to it.
+  /// 256 bits in hexadecimal for a key and the request's own salt.
   func salt(key: String, _ added: String) -> String {
     Self.authenticate(Array("\(key.utf8.count) \(key) \(added)".utf8), secret: bytes)
       .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -1,17 +1,17 @@
-// APIKey: a key with a name, and what its holder may use.
+// APIKey: a key with a name and limits.
 import Foundation
 
-/// A key with a name, and what its holder may use.
+/// A key with a name and limits.
 public struct APIKey: Sendable, Hashable {
   /// The holder's name in logs; never the key itself.
   public var name: String
   /// The key that requests carry.
   public var key: String
-  /// Most requests in a minute; nil means no limit.
+  /// Maximum requests per minute; nil means no limit.
   public var requestsPerMinute: Int?
-  /// Most tokens in a minute, of prompts and answers; nil means no limit.
+  /// Maximum tokens per minute, of prompts and answers; nil means no limit.
   public var tokensPerMinute: Int?
-  /// Shares of the engine: a key with 2 gets twice what one with 1 gets when both have work.
+  /// Shares of the engine: a key with 2 gets twice as much as one with 1 while both have work.
   public var share = 1
 
   /// A key without limits.
@@ -20,15 +20,15 @@ public struct APIKey: Sendable, Hashable {
     self.key = key
   }
 
-  /// Reads `name key [requests/min tokens/min share]`, one a line; `-` means no limit, and `#` begins a comment.
+  /// Reads `name key [requests/min tokens/min share]`, one per line; `-` means no limit, and `#` starts a comment.
   public static func parse(_ text: String, from source: String) throws -> [APIKey] {
     var keys: [APIKey] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
       if words.isEmpty || words[0].hasPrefix("#") { continue }
-      func number(_ place: Int) throws -> Int? {
-        guard place < words.count, words[place] != "-" else { return nil }
-        guard let number = Int(words[place]), number > 0, number <= 1_000_000_000 else {
+      func number(_ column: Int) throws -> Int? {
+        guard column < words.count, words[column] != "-" else { return nil }
+        guard let number = Int(words[column]), number > 0, number <= 1_000_000_000 else {
           throw ServerError("\(source), line \(index + 1): a limit must be a number above 0, or -")
         }
         return number
@@ -42,7 +42,7 @@ public struct APIKey: Sendable, Hashable {
       key.share = try number(4) ?? 1
       if key.share > 64 { throw ServerError("\(source), line \(index + 1): a share is at most 64") }
       if keys.contains(where: { $0.name == key.name }) {
-        throw ServerError("\(source), line \(index + 1): the name \(key.name) is there twice")
+        throw ServerError("\(source), line \(index + 1): the name \(key.name) occurs twice")
       }
       if keys.contains(where: { $0.key == key.key }) {
         throw ServerError("\(source), line \(index + 1): \(key.name) has the key of another name")

@@ -1,11 +1,12 @@
-// Admission: how much work may wait. Checked before anything is done for a request, so that a full server answers fast.
+// Admission: how much work may wait. Checked before any work is done for a request, so that a full server responds
+// fast.
 import Foundation
 
 final class Admission: @unchecked Sendable {
   private let lock = NSLock()
-  private var sequences = 0  // admitted and not ended
+  private var sequences = 0  // admitted and not finished
   private var promptTokens = 0  // of sequences that have no token yet
-  private var logprobBytes = 0  // that answers in flight may take before they are sent
+  private var logprobBytes = 0  // bytes that answers in flight may need before they are sent
   private var isDraining = false
   let maximumSequences: Int
   let maximumPromptTokens: Int
@@ -15,10 +16,10 @@ final class Admission: @unchecked Sendable {
     self.maximumPromptTokens = maximumPromptTokens
   }
 
-  /// Whether one more sequence would be taken now.
+  /// Whether one more sequence would be accepted now.
   func check() throws { try lock.withLock { try check(1) } }
 
-  /// Takes room for sequences; `leave` gives it back, once for each.
+  /// Reserves capacity for sequences; `leave` releases it, once for each.
   func enter(_ count: Int) throws {
     try lock.withLock {
       try check(count)
@@ -26,11 +27,11 @@ final class Admission: @unchecked Sendable {
     }
   }
 
-  /// Most bytes of log probabilities of answers that are sent whole: of one request, and of all in flight.
+  /// Maximum bytes of log probabilities of answers that are sent whole: per request, and for all in flight.
   static let maximumLogprobBytes = 512 << 20
   static let maximumAllLogprobBytes = 1 << 30
 
-  /// Takes room for log probabilities; `leave(logprobBytes:)` gives it back.
+  /// Reserves capacity for log probabilities; `leave(logprobBytes:)` releases it.
   func enter(logprobBytes bytes: Int) throws {
     if bytes > Self.maximumLogprobBytes {
       throw APIError.invalid(
@@ -56,11 +57,11 @@ final class Admission: @unchecked Sendable {
   var isEmpty: Bool { lock.withLock { sequences == 0 } }
   var draining: Bool { lock.withLock { isDraining } }
 
-  /// Under the lock. A request larger than the whole queue is taken when nothing else is there.
+  /// Requires the lock. A request larger than the whole queue is accepted if nothing else is queued.
   private func check(_ count: Int) throws {
     if isDraining { throw APIError.shuttingDown }
     if sequences > 0 && sequences + count > maximumSequences {
-      throw APIError.overloaded("the server is busy: \(sequences) answers are being made or wait; try again")
+      throw APIError.overloaded("the server is busy: \(sequences) answers are running or waiting; try again")
     }
     if promptTokens > maximumPromptTokens {
       throw APIError.overloaded("the server is busy: prompts of \(promptTokens) tokens wait; try again")

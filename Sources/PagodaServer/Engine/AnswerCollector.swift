@@ -1,4 +1,4 @@
-// AnswerCollector: answers that are sent whole, while they are made.
+// AnswerCollector: collects answers that are sent whole.
 import Foundation
 import PagodaKit
 
@@ -21,7 +21,7 @@ final class AnswerCollector: @unchecked Sendable {
     let finished: [Answer]? = lock.withLock {
       switch event {
       case .engine(let event):
-        for piece in readers[index].read(event) { answers[index].add(piece) }
+        for segment in readers[index].read(event) { answers[index].add(segment) }
         guard case .finished = event else { return nil }
       case .failed(let error): answers[index].failure = error
       }

@@ -1,4 +1,4 @@
-// Generation: what every endpoint that makes text boils its request down to.
+// Generation: the common form of every endpoint's requests for text.
 import PagodaKit
 
 struct Generation: Sendable {
@@ -12,7 +12,7 @@ struct Generation: Sendable {
 
   var prompts: [Prompt]
   var sampling: SamplingParameters
-  /// Answers to each prompt.
+  /// Number of answers to each prompt.
   var answers = 1
   var isStream = false
   /// The field that limits the answer, for messages about it.
@@ -21,21 +21,21 @@ struct Generation: Sendable {
   /// The constraint on the answer, and the field it came from.
   var grammar: Request.Grammar?
   var grammarField = "response_format"
-  /// Lower ones run first.
+  /// Requests with lower values run first.
   var priority = 0
-  /// Requests with the same one have one fair share of the engine.
+  /// Requests with the same id use one fair share of the engine.
   var shareID = ""
-  /// Requests with other salts share no cached prefix with this one.
+  /// Requests with different salts share no cached prefix with this one.
   var cacheSalt = ""
   /// Whether tokens may be drafted.
   var speculates = true
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []
   var forcedCall: ForcedCall?
-  /// Tools whose arguments must be what their schemas say, whenever the model calls them.
+  /// Tools whose arguments must match their schemas whenever the model calls them.
   var strictTools: Set<String> = []
   var allowsParallelCalls = true
-  /// Log probabilities of the prompt: nil for none, else how many of the most likely tokens beside each.
+  /// Log probabilities of the prompt: nil for none, otherwise the number of most likely alternatives per token.
   var promptLogProbabilities: Int?
   /// The beginning of the answer, which is not repeated.
   var continued: Continued?
@@ -46,7 +46,7 @@ struct Generation: Sendable {
   var sequenceCount: Int { prompts.count * answers }
   static let maximumSequences = 128
 
-  /// A format or a forced call is about the whole answer, of which a part is there already.
+  /// A format or a forced call applies to the whole answer, part of which the client has already given.
   func checkContinued() throws {
     guard continued != nil, grammar != nil || forcedCall != nil else { return }
     throw APIError.invalid(
@@ -54,13 +54,13 @@ struct Generation: Sendable {
       param: grammar == nil ? "tool_choice" : grammarField)
   }
 
-  /// The most that the log probabilities of answers that are sent whole may take, as values and as JSON.
+  /// Maximum bytes of log probabilities in answers that are sent whole, as values and as JSON.
   func logprobBytes(_ prepared: [PreparedPrompt], context: Int) -> Int {
     if isStream { return 0 }
     let perEntry = 400  // a token with its text, its bytes and its number
     return prepared.reduce(0) { sum, prompt in
-      let room = max(context - prompt.ids.count, 1)
-      let made = min(prompt.clampedTokens ?? sampling.maximumTokens ?? 2048, room)
+      let limit = max(context - prompt.ids.count, 1)
+      let made = min(prompt.clampedTokens ?? sampling.maximumTokens ?? 2048, limit)
       let answer = sampling.topLogProbabilities.map { made * (1 + $0) * perEntry } ?? 0
       let read = promptLogProbabilities.map { prompt.ids.count * (1 + $0) * perEntry } ?? 0
       return sum + answers * (answer + read)
@@ -70,7 +70,7 @@ struct Generation: Sendable {
   func check() throws {
     if sequenceCount > Self.maximumSequences {
       throw APIError.invalid(
-        "the request asks for \(sequenceCount) answers; \(Self.maximumSequences) are the most", param: "n")
+        "the request asks for \(sequenceCount) answers; at most \(Self.maximumSequences) are allowed", param: "n")
     }
     switch grammar {
     case .regularExpression, .choice, .gbnf:
@@ -88,7 +88,7 @@ struct Continued: Sendable {
   var reasoning: String
 }
 
-/// A call that the answer must hold.
+/// A call that the answer must contain.
 enum ForcedCall: Sendable, Equatable {
   case any
   case named(String)
@@ -101,8 +101,8 @@ struct ToolCall: Sendable {
   var arguments = ""  // JSON text
 }
 
-/// A part of an answer, as it becomes certain.
-enum AnswerPiece: Sendable {
+/// A part of an answer that is certain.
+enum AnswerSegment: Sendable {
   case text(String)
   case reasoning(String)
   case callBegin(index: Int, id: String, name: String)
@@ -113,21 +113,21 @@ enum AnswerPiece: Sendable {
   case finished(Completion, reasoningTokens: Int)
 }
 
-/// A whole answer, or as much of it as has come.
+/// A whole answer, or the part received so far.
 struct Answer: Sendable {
   var text = ""
   var reasoning = ""
   var calls: [ToolCall] = []
   var rejected: [RejectedToolCall] = []
-  var cutCall: ToolCall?  // what had come of a call when the answer was cut
+  var cutCall: ToolCall?  // the incomplete call when the answer was cut off
   var tokens: [TokenInfo] = []
-  var textTokens: [TokenInfo] = []  // of these, the ones that are no reasoning
+  var textTokens: [TokenInfo] = []  // tokens that are not reasoning
   var completion: Completion?
   var reasoningTokens = 0
   var failure: PagodaError?
 
-  mutating func add(_ piece: AnswerPiece) {
-    switch piece {
+  mutating func add(_ segment: AnswerSegment) {
+    switch segment {
     case .text(let text): self.text += text
     case .reasoning(let text): reasoning += text
     case .callBegin(_, let id, let name): calls.append(ToolCall(id: id, name: name))
@@ -146,7 +146,7 @@ struct Answer: Sendable {
     }
   }
 
-  /// OpenAI's word for how it ended. Calls before one that was cut are whole; that there was more must show.
+  /// OpenAI's finish reason. Calls before a truncated one are complete, but the client must see that there was more.
   var finishReason: String {
     calls.isEmpty || (cutCall != nil && completion?.finishReason == .length)
       ? completion?.finishReason.rawValue ?? "stop" : "tool_calls"
@@ -154,7 +154,7 @@ struct Answer: Sendable {
 }
 
 extension Completion {
-  /// The model had not ended the answer itself.
+  /// Whether the model did not end the answer itself.
   var wasCut: Bool { finishReason != .stop || stopString != nil }
 }
 
@@ -164,7 +164,8 @@ enum StreamEvent: Sendable {
   case failed(PagodaError)
 }
 
-/// Turns the engine's events of one answer into segments: reasoning separated, tool calls parsed. For one thread at a time.
+/// Turns the engine's events of one answer into segments: reasoning separated, tool calls parsed. One thread at a time
+/// may use it.
 final class AnswerReader {
   private let parser: OutputParser
   private let thinking: ThinkingTokens
@@ -177,10 +178,10 @@ final class AnswerReader {
     parser = try OutputParser(opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
   }
 
-  func read(_ event: Event) -> [AnswerPiece] {
+  func read(_ event: Event) -> [AnswerSegment] {
     switch event {
-    case .text(let text), .reasoning(let text): return parser.push(text).map(piece)
-    case .toolCall, .rejectedToolCall: return []  // the engine was given no tools
+    case .text(let text), .reasoning(let text): return parser.push(text).map(segment)
+    case .toolCall, .rejectedToolCall: return []  // the engine has no tools
     case .token(let token):
       if token.id == thinking.open { isReasoning = true }
       let wasReasoning = isReasoning
@@ -188,13 +189,13 @@ final class AnswerReader {
       if token.id == thinking.close { isReasoning = false }
       return [.token(token, isReasoning: wasReasoning)]
     case .finished(let completion):
-      return parser.finish(wasCut: completion.wasCut).map(piece)
+      return parser.finish(wasCut: completion.wasCut).map(segment)
         + [.finished(completion, reasoningTokens: reasoningTokens)]
     }
   }
 
-  private func piece(_ piece: OutputPiece) -> AnswerPiece {
-    switch piece {
+  private func segment(_ segment: OutputSegment) -> AnswerSegment {
+    switch segment {
     case .text(let text): .text(text)
     case .reasoning(let text): .reasoning(text)
     case .toolCallBegin(let index, let name): .callBegin(index: index, id: randomID("call_"), name: name)
@@ -205,7 +206,7 @@ final class AnswerReader {
   }
 }
 
-/// The tokens between which a model thinks; nil where it has none.
+/// The tokens that enclose a model's thinking; nil if it has none.
 struct ThinkingTokens: Sendable {
   var open: Int32?
   var close: Int32?
@@ -223,7 +224,7 @@ struct ThinkingTokens: Sendable {
 
 /// `call_` and the like with 24 random characters.
 func randomID(_ prefix: String) -> String {
-  // Two numbers of the system's, which takes a call of the kernel for each, and twelve characters of either.
+  // Two random numbers of the system, each a system call, give twelve characters each.
   let letters = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
   var text = Array(prefix.utf8)
   for _ in 0..<2 {

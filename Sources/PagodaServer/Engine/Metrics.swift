@@ -1,4 +1,4 @@
-// Metrics: counts and times in Prometheus' text form, under vLLM's names where the meaning is the same.
+// Metrics: counts and times in Prometheus' text format, under vLLM's names if the meaning is the same.
 import Foundation
 import PagodaKit
 
@@ -41,9 +41,9 @@ final class Metrics: @unchecked Sendable {
   private var whole = Histogram([0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600])
   private var queue = Histogram([0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60])
 
-  private var prefillRates: [Double] = []  // tokens a second of the last prompts that say something
+  private var prefillRates: [Double] = []  // tokens per second of the last representative prompts
 
-  /// How fast prompts are read when nothing delays them: the best of the last ones, in tokens a second.
+  /// The speed of undelayed prompt processing: the best of the last prompts, in tokens per second.
   var prefillRate: Double? { lock.withLock { prefillRates.max() } }
 
   func answered(status: Int) { lock.withLock { responses[status, default: 0] += 1 } }
@@ -83,9 +83,9 @@ final class Metrics: @unchecked Sendable {
   static func text(_ engine: EngineStatistics) -> String {
     let used = engine.blocks == 0 ? 0 : 1 - Double(engine.freeBlocks) / Double(engine.blocks)
     var out = single("vllm:num_requests_running", "gauge", "Answers being made.", "\(engine.running)")
-    out += single("vllm:num_requests_waiting", "gauge", "Answers waiting for room.", "\(engine.waiting)")
+    out += single("vllm:num_requests_waiting", "gauge", "Waiting answers.", "\(engine.waiting)")
     out += single("vllm:kv_cache_usage_perc", "gauge", "Share of the KV blocks in use, 1 is all.", "\(used)")
-    out += single("vllm:num_preemptions_total", "counter", "Answers that gave up their room.", "\(engine.preemptions)")
+    out += single("vllm:num_preemptions_total", "counter", "Preemptions of answers.", "\(engine.preemptions)")
     out += single("pagoda:kv_blocks_free", "gauge", "KV blocks not in use.", "\(engine.freeBlocks)")
     out += single("pagoda:state_slots_free", "gauge", "Recurrent states not in use.", "\(engine.freeStateSlots)")
     out += single("pagoda:engine_steps_total", "counter", "Steps of the engine.", "\(engine.steps)")
@@ -104,9 +104,11 @@ final class Metrics: @unchecked Sendable {
       "vllm:spec_decode_num_draft_tokens_total", "counter", "Tokens drafted.", "\(drafts.draftedTokens)")
     out += single(
       "vllm:spec_decode_num_accepted_tokens_total", "counter", "Drafts that were accepted.", "\(drafts.acceptedTokens)")
-    let perPlace = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
-    out += "# HELP \(perPlace) Accepted drafts by position.\n# TYPE \(perPlace) counter\n"
-    for (place, count) in drafts.acceptedByPlace.enumerated() { out += "\(perPlace){position=\"\(place)\"} \(count)\n" }
+    let perPosition = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
+    out += "# HELP \(perPosition) Accepted drafts by position.\n# TYPE \(perPosition) counter\n"
+    for (position, count) in drafts.acceptedByPosition.enumerated() {
+      out += "\(perPosition){position=\"\(position)\"} \(count)\n"
+    }
     out += single(
       "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by speculation, negative when lost.",
       "\(drafts.savedMilliseconds / 1000)")
@@ -118,7 +120,8 @@ final class Metrics: @unchecked Sendable {
     var out = Self.single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
     if let droppedLogLines {
       out += Self.single(
-        "pagoda:log_lines_dropped_total", "counter", "Lines that the log's reader did not take.", "\(droppedLogLines())"
+        "pagoda:log_lines_dropped_total", "counter", "Log lines dropped because the reader was too slow.",
+        "\(droppedLogLines())"
       )
     }
     return out
@@ -147,13 +150,13 @@ final class Metrics: @unchecked Sendable {
   /// Prefixes in the host's memory.
   private static func text(_ host: HostCacheStatistics) -> String {
     let name = "pagoda:prefix_host_"
-    var out = single(name + "prefixes", "gauge", "Prefixes kept in the host's memory.", "\(host.prefixes)")
+    var out = single(name + "prefixes", "gauge", "Prefixes in host memory.", "\(host.prefixes)")
     out += single(name + "bytes", "gauge", "Their bytes.", "\(host.bytes)")
     out += single(name + "max_bytes", "gauge", "Most bytes that they may have.", "\(host.maximumBytes)")
     out += single(name + "hits_total", "counter", "Prefixes read back into the caches.", "\(host.hits)")
     out += single(name + "writes_total", "counter", "Prefixes copied out of the caches.", "\(host.writes)")
     out += single(name + "dropped_total", "counter", "Prefixes larger than the limit.", "\(host.dropped)")
-    return out + single(name + "evictions_total", "counter", "Prefixes given up to make room.", "\(host.evictions)")
+    return out + single(name + "evictions_total", "counter", "Prefixes evicted from host memory.", "\(host.evictions)")
   }
 
   /// Prefixes on disk; the reason why none are written is a label.
@@ -184,9 +187,9 @@ extension Metrics {
   private static func cacheText(_ engine: EngineStatistics) -> String {
     let cache = engine.prefixCache
     let counters: [(String, String, Int64)] = [
-      ("block_evictions", "Cached KV blocks given to other content.", cache.blockEvictions),
+      ("block_evictions", "Cached KV blocks evicted.", cache.blockEvictions),
       ("checkpoint_hits", "Requests that resumed from a saved recurrent state.", cache.checkpointHits),
-      ("checkpoint_evictions", "Recurrent states given up.", cache.checkpointEvictions),
+      ("checkpoint_evictions", "Recurrent states evicted.", cache.checkpointEvictions),
       ("recomputed_tokens", "Tokens computed again after a preemption.", cache.recomputedTokens),
       ("grammar_masks", "Masks of the tokens that grammars allow.", engine.masks),
       ("grammar_late_masks", "Tokens that waited for their mask.", engine.lateMasks),
@@ -206,7 +209,7 @@ extension Metrics {
     return out
   }
 
-  /// The texts of several engines as one, told apart by the label `model_name`.
+  /// The texts of several engines as one, distinguished by the label `model_name`.
   static func labelled(_ texts: [(name: String, text: String)]) -> String {
     var order: [String] = []
     var families: [String: (head: String, samples: String)] = [:]

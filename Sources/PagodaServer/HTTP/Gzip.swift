@@ -1,6 +1,6 @@
-// Gzip: bodies that a client has compressed, made long again within a limit.
+// Gzip: decompresses request bodies within a limit.
 
-/// A fault of a compressed body.
+/// An error in a compressed body.
 enum GzipError: Error, Equatable {
   case malformed(String)
   /// More than the limit.
@@ -8,7 +8,7 @@ enum GzipError: Error, Equatable {
 }
 
 enum Gzip {
-  /// The content of one or more gzip members, checked by their sums.
+  /// The content of one or more gzip members, verified by their checksums.
   static func expand(_ bytes: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {
     var input = BitInput(bytes)
     var output: [UInt8] = []
@@ -77,7 +77,7 @@ struct BitInput {
   }
 }
 
-/// Deflate, the way back.
+/// Decompresses deflate data.
 enum Inflate {
   /// A canonical prefix code: how many codes each length has, and their symbols in order.
   private struct Code {
@@ -95,7 +95,7 @@ enum Inflate {
     }
 
     func symbol(_ input: inout BitInput) throws(GzipError) -> Int {
-      var (code, first, index) = (0, 0, 0)  // of the length reached: the bits, the first code, its index in `symbols`
+      var (code, first, index) = (0, 0, 0)  // of the current length: bits, first code, its index in `symbols`
       for length in 1...15 {
         code |= Int(try input.bits(1))
         if code - first < counts[length] { return symbols[index + code - first] }
@@ -186,7 +186,7 @@ enum Inflate {
       let extra = max(0, code / 2 - 1)
       let base = code < 4 ? code + 1 : (2 + code % 2) << extra + 1
       let distance = base + Int(try input.bits(extra))
-      guard distance <= output.count - start else { throw .malformed("it refers to what was before its beginning") }
+      guard distance <= output.count - start else { throw .malformed("it refers to data before its start") }
       if output.count + length > limit { throw .tooLarge }
       for _ in 0..<length { output.append(output[output.count - distance]) }
     }

@@ -1,7 +1,7 @@
 // HTTPClient: a plain client for the load generator and for tests. One connection, one thread, `http` only.
 import Foundation
 
-/// A connection to a server. Not for use by several threads at once.
+/// A connection to a server. Not thread-safe.
 package final class HTTPClient {
   package struct Response {
     package var status: Int
@@ -13,7 +13,7 @@ package final class HTTPClient {
 
   private let socket: Int32
   private var buffer: [UInt8] = []
-  private var start = 0  // of what has not been taken from `buffer`
+  private var start = 0  // start of the data not yet taken from `buffer`
 
   package init(host: String, port: UInt16, timeout: Double = 600) throws {
     let address = try SocketAddress.resolve(host: host, port: port)
@@ -28,7 +28,7 @@ package final class HTTPClient {
     }
   }
 
-  /// Why it failed. Not every system's `connect` heeds the time limit of a socket.
+  /// Returns why it failed. Some systems' `connect` ignores the timeout of a socket.
   private static func connect(_ socket: Int32, to address: SocketAddress, timeout: Double) -> String? {
     let flags = fcntl(socket, F_GETFL)
     _ = fcntl(socket, F_SETFL, flags | O_NONBLOCK)
@@ -43,7 +43,7 @@ package final class HTTPClient {
     return error == 0 ? nil : String(cString: strerror(error))
   }
 
-  /// To a server that listens on a path.
+  /// Connects to a server that listens on a path.
   package init(unix path: String) throws {
     guard let socket = UnixSocket.connect(path) else { throw ServerError("cannot connect to \(path)") }
     self.socket = socket
@@ -51,10 +51,10 @@ package final class HTTPClient {
 
   deinit { Foundation.close(socket) }
 
-  /// Ends the connection for both sides, also for a thread that waits in it.
+  /// Ends the connection for both sides, also for a thread that waits on it.
   package func close() { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 
-  /// Says that nothing more will be sent.
+  /// Signals that nothing more will be sent.
   package func closeWriting() { _ = shutdown(socket, Int32(SHUT_WR)) }
 
   package func send(_ text: String) throws { try send(Array(text.utf8)) }
@@ -86,8 +86,8 @@ package final class HTTPClient {
     try send("\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(lines)\r\n\(body ?? "")")
   }
 
-  /// Reads a response; `onData` gets chunks of the body as they come, before they are part of the result. A body
-  /// without end should not be kept.
+  /// Reads a response; `onData` receives chunks of the body as they arrive, before they are part of the result. An
+  /// endless body should not be kept.
   package func response(
     isHead: Bool = false, keepsBody: Bool = true, onData: (ArraySlice<UInt8>) throws -> Void = { _ in }
   ) throws -> Response {
@@ -104,11 +104,11 @@ package final class HTTPClient {
       var left = count
       while left > 0 {
         if start == buffer.count, try !fill() { throw ServerError("the connection ended inside the body") }
-        let piece = buffer[start..<min(buffer.count, start + left)]
-        try onData(piece)
-        if keepsBody { body += piece }
-        start += piece.count
-        left -= piece.count
+        let chunk = buffer[start..<min(buffer.count, start + left)]
+        try onData(chunk)
+        if keepsBody { body += chunk }
+        start += chunk.count
+        left -= chunk.count
       }
     }
     if isHead {

@@ -1,5 +1,5 @@
-// Poller: waits until one of many sockets is ready. epoll where there is one, so that idle connections cost nothing;
-// poll elsewhere.
+// Poller: waits until one of many sockets is ready. Uses epoll if available, so that idle connections cost nothing;
+// otherwise poll.
 import CEpoll
 import Foundation
 
@@ -8,7 +8,7 @@ struct Interest: OptionSet, Sendable {
   let rawValue: UInt8
   static let read = Interest(rawValue: 1)
   static let write = Interest(rawValue: 2)
-  /// That the peer has closed its side, though bytes before that have not been read. Only epoll can tell.
+  /// The peer has closed its side, though earlier bytes have not been read. Only epoll reports this.
   static let hangUp = Interest(rawValue: 4)
 }
 
@@ -17,21 +17,21 @@ struct Readiness: Sendable {
   var socket: Int32
   var canRead = false
   var canWrite = false
-  var peerHasEnded = false  // as asked for by `Interest.hangUp`
-  var isBroken = false  // an error, or both sides have ended; told whether it was asked for or not
+  var peerHasEnded = false  // if requested by `Interest.hangUp`
+  var isBroken = false  // an error, or both sides have ended; always reported
 }
 
-/// Of one thread.
+/// Used by one thread.
 protocol Poller: AnyObject {
   func set(_ socket: Int32, _ interest: Interest)
-  /// Before the socket is closed.
+  /// Call it before the socket is closed.
   func remove(_ socket: Int32)
-  /// Waits up to so many seconds, or without end for nil.
+  /// Waits for at most this many seconds; nil for no limit.
   func wait(seconds: Double?) -> [Readiness]
 }
 
 enum Pollers {
-  /// The system's best; nil when there are no more descriptors.
+  /// The best one that the system offers; nil if there are no more descriptors.
   static func make() -> (any Poller)? {
     #if os(Linux)
     return EpollPoller()
@@ -40,7 +40,7 @@ enum Pollers {
     #endif
   }
 
-  /// Rounded up, so that a wait does not end just before its time.
+  /// Rounded up, so that a wait does not end too early.
   fileprivate static func milliseconds(_ seconds: Double?) -> Int32 {
     seconds.map { Int32(min(max($0, 0), 3600) * 1000 + 0.999) } ?? -1
   }
@@ -49,24 +49,24 @@ enum Pollers {
 /// With poll: the cost of a wait grows with the number of sockets.
 final class PollPoller: Poller {
   private var entries: [pollfd] = []
-  private var places: [Int32: Int] = [:]
+  private var indices: [Int32: Int] = [:]
 
   func set(_ socket: Int32, _ interest: Interest) {
     let events = (interest.contains(.read) ? POLLIN : 0) | (interest.contains(.write) ? POLLOUT : 0)
-    if let place = places[socket] {
-      entries[place].events = Int16(events)
+    if let index = indices[socket] {
+      entries[index].events = Int16(events)
     } else {
-      places[socket] = entries.count
+      indices[socket] = entries.count
       entries.append(pollfd(fd: socket, events: Int16(events), revents: 0))
     }
   }
 
   func remove(_ socket: Int32) {
-    guard let place = places.removeValue(forKey: socket), let last = entries.popLast(), last.fd != socket else {
+    guard let index = indices.removeValue(forKey: socket), let last = entries.popLast(), last.fd != socket else {
       return
     }
-    entries[place] = last
-    places[last.fd] = place
+    entries[index] = last
+    indices[last.fd] = index
   }
 
   func wait(seconds: Double?) -> [Readiness] {

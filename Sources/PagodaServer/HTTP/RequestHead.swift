@@ -1,4 +1,4 @@
-// RequestHead: the request line and headers as they come, checked.
+// RequestHead: the request line and headers, checked as they arrive.
 
 struct RequestHead {
   enum Body: Equatable {
@@ -7,7 +7,7 @@ struct RequestHead {
     case chunked
   }
 
-  /// `-` until the request line has come.
+  /// `-` until the request line has arrived.
   private(set) var method = "-"
   private(set) var path = "-"  // decoded, without the query, which no route reads
   private(set) var isVersion11 = true
@@ -18,7 +18,7 @@ struct RequestHead {
   /// Whether another request may follow on the connection.
   private(set) var keepsAlive = true
 
-  private var authority: String?  // of an absolute target; stands for the Host header
+  private var authority: String?  // host of an absolute target; replaces the Host header
   private var headerCount = 0
   private var hosts = 0
   private var length: Int?  // a number beyond Int counts as Int.max
@@ -52,7 +52,7 @@ struct RequestHead {
     guard let scheme = schemes.first else { return text }
     let rest = text.dropFirst(scheme.utf8.count)
     let host = rest.prefix { $0 != UInt8(ascii: "/") }
-    if host.isEmpty || host.contains(UInt8(ascii: "@")) { throw .malformed("the address asked for has no plain host") }
+    if host.isEmpty || host.contains(UInt8(ascii: "@")) { throw .malformed("the requested address has no plain host") }
     authority = String(decoding: host, as: UTF8.self)
     return host.count == rest.count ? [UInt8(ascii: "/")] : rest.dropFirst(host.count)
   }
@@ -62,7 +62,7 @@ struct RequestHead {
     var value = String(decoding: bytes, as: UTF8.self)
     switch name {
     case "content-length":
-      if length != nil { throw .malformed("the length of the body is given twice") }
+      if length != nil { throw .malformed("the length of the body occurs twice") }
       guard !bytes.isEmpty, bytes.allSatisfy(Self.isDigit) else {
         throw .malformed("the Content-Length is not a number")
       }
@@ -90,10 +90,10 @@ struct RequestHead {
   /// A header after the last chunk: checked and forgotten.
   mutating func addTrailer(_ line: ArraySlice<UInt8>) throws(FramingError) { _ = try parse(line) }
 
-  /// The empty line: says what body follows.
+  /// The empty line: determines which body follows.
   mutating func end(maximumBody: Int) throws(FramingError) -> Body {
     if isVersion11 && hosts != 1 { throw .host }
-    if isChunked && length != nil { throw .malformed("the length of the body is given twice") }
+    if isChunked && length != nil { throw .malformed("the length of the body occurs twice") }
     if isChunked && !isVersion11 { throw .malformed("HTTP/1.0 has no chunks") }
     if length ?? 0 > maximumBody { throw .bodyTooLarge }
     expectsContinue = expectsContinue && isVersion11
@@ -116,7 +116,7 @@ struct RequestHead {
 }
 
 extension RequestHead {
-  /// Of `HEX` or `HEX;extension`.
+  /// The size in a chunk header, `HEX` or `HEX;extension`.
   static func chunkSize(_ line: ArraySlice<UInt8>, maximum: Int) throws(FramingError) -> Int {
     let digits = String(decoding: line.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
     guard !digits.isEmpty, digits.utf8.allSatisfy({ hexValue($0) != nil }) else {
@@ -126,7 +126,7 @@ extension RequestHead {
     return size
   }
 
-  /// `%41` is `A`; a percent sign before anything else stands for itself.
+  /// `%41` is `A`; a percent sign before anything else is literal.
   static func decode(_ path: ArraySlice<UInt8>) -> String {
     guard path.contains(UInt8(ascii: "%")) else { return String(decoding: path, as: UTF8.self) }
     var bytes: [UInt8] = []
@@ -145,7 +145,7 @@ extension RequestHead {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The words of a header that has a list, in lower case.
+  /// The elements of a header that contains a list, in lower case.
   private static func list(_ value: String) -> [Substring] {
     value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
   }

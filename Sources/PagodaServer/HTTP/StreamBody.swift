@@ -4,7 +4,7 @@ import Foundation
 /// An item of a stream.
 enum StreamItem: Sendable {
   case event(choice: Int, StreamEvent)
-  /// Words for the client as they are.
+  /// Text for the client, sent unchanged.
   case text(String)
   /// Nothing has been sent for a while.
   case keepAlive
@@ -16,21 +16,21 @@ enum StreamItem: Sendable {
 protocol StreamEncoder {
   /// Bytes before the first item.
   mutating func opening() -> String
-  /// Empty when there is nothing to say; `isLast` after the closing words.
+  /// Empty if there is nothing to send; `isLast` after the closing text.
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool)
 }
 
 final class StreamBody: @unchecked Sendable {
-  /// Items encoded at a time, so that a stream that has fallen behind does not hold up the others.
+  /// Items encoded at a time, so that a stream with a backlog does not delay the others.
   private static let batch = 64
 
   private let lock = NSLock()
   // Guarded by `lock`.
   private var pending: [StreamItem] = []
-  private var isClosed = false  // the client is gone, or too slow
+  private var isClosed = false  // the client has disconnected, or is too slow
   private var onItem: (@Sendable () -> Void)?
 
-  // Of the event loop.
+  // Used only by the event loop.
   private var lastText = monotonicSeconds()
   private var encoder: any StreamEncoder
   private var opening: String?
@@ -48,7 +48,7 @@ final class StreamBody: @unchecked Sendable {
     self.onOverflow = onOverflow
   }
 
-  /// Any thread; never waits for the client.
+  /// May be called from any thread; never waits for the client.
   func push(_ item: StreamItem) {
     let (overflows, wake) = lock.withLock { () -> (Bool, (@Sendable () -> Void)?) in
       if isClosed { return (false, nil) }
@@ -63,7 +63,7 @@ final class StreamBody: @unchecked Sendable {
     if overflows { onOverflow() }
   }
 
-  /// Ends the stream without further words.
+  /// Ends the stream without further text.
   func close() {
     let wake = lock.withLock {
       isClosed = true
@@ -73,16 +73,16 @@ final class StreamBody: @unchecked Sendable {
     wake?()
   }
 
-  /// Calls this whenever there is something to read that was not there before, on any thread.
+  /// Called, on any thread, whenever there is something new to read.
   func attach(_ onItem: @escaping @Sendable () -> Void) { lock.withLock { self.onItem = onItem } }
 
-  /// Whether it ended without its closing words.
+  /// Whether it ended without its closing text.
   var isBroken: Bool { lock.withLock { isClosed } && !isComplete }
 
-  /// Of the event loop: since when there has been nothing to send; nil while there is something.
+  /// Used by the event loop: since when there has been nothing to send; nil while there is something.
   var silentSince: Double? { lock.withLock { pending.isEmpty } ? lastText : nil }
 
-  /// The next text for the client; nil when there is none now, or never again (`isComplete`, `isBroken`).
+  /// The next text for the client; nil if there is none now, or never again (`isComplete`, `isBroken`).
   func read() -> String? {
     if isComplete { return nil }
     var text = opening ?? ""
@@ -95,10 +95,10 @@ final class StreamBody: @unchecked Sendable {
       }
       if items.isEmpty { return nil }
       for item in items where !isComplete {
-        let (piece, isLast) = encoder.encode(item)
-        text += piece
+        let (chunk, isLast) = encoder.encode(item)
+        text += chunk
         isComplete = isLast
-        if case .keepAlive = item { lastText = monotonicSeconds() }  // also if the encoder has no words for it
+        if case .keepAlive = item { lastText = monotonicSeconds() }  // even if the encoder has no text for it
       }
     }
     lastText = monotonicSeconds()
@@ -106,5 +106,5 @@ final class StreamBody: @unchecked Sendable {
   }
 }
 
-/// Seconds of a clock that never jumps.
+/// Seconds of a monotonic clock.
 func monotonicSeconds() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }

@@ -2,13 +2,13 @@
 import Foundation
 
 enum UnixSocket {
-  /// A file that a server left behind is replaced; one that is answered, or is no socket, is not. This user may
-  /// connect, and its group if the umask lets it write.
+  /// A file left behind by a server is replaced; one in use, or one that is not a socket, is not. This user may
+  /// connect, and its group if the umask permits writing.
   static func listener(_ path: String) throws -> Int32 {
     if isAnswered(path) { throw ServerError("another program listens there") }
     var status = stat()
     if lstat(path, &status) == 0 {
-      guard status.st_mode & S_IFMT == S_IFSOCK else { throw ServerError("there is a file that is no socket") }
+      guard status.st_mode & S_IFMT == S_IFSOCK else { throw ServerError("there is a file that is not a socket") }
       unlink(path)
     }
     let listener = socket(AF_UNIX, Sockets.stream, 0)

@@ -28,7 +28,7 @@ struct OllamaFormat: AnswerFormat {
     return .object(members)
   }
 
-  /// One line of a stream, or the whole answer; with the closing statistics when there is a completion.
+  /// One line of a stream, or the whole answer; includes the final statistics if there is a completion.
   func object(_ part: OllamaPart, completion: Completion? = nil) -> JSONValue {
     var members = head(part)
     if request.wantsLogprobs, !part.tokens.isEmpty {
@@ -95,7 +95,7 @@ struct OllamaPart {
 struct OllamaEncoder: StreamEncoder {
   let format: OllamaFormat
   private let reader: AnswerReader
-  private var call: ToolCall?  // a call whose arguments are still coming: Ollama sends calls whole
+  private var call: ToolCall?  // a call whose arguments are still arriving: Ollama sends calls whole
   private var waiting: [TokenInfo] = []  // tokens whose text has not been sent yet
 
   init(format: OllamaFormat, reader: AnswerReader) {
@@ -107,23 +107,23 @@ struct OllamaEncoder: StreamEncoder {
 
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
     switch item {
-    case .keepAlive: return (" ", false)  // a space before the next object; an empty line would be no JSON
+    case .keepAlive: return (" ", false)  // a space before the next object; an empty line would not be JSON
     case .text(let text): return (text, false)
     case .cut: return (failure(APIError.shuttingDown), true)
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(_, .engine(let event)):
       var text = ""
       var isLast = false
-      for piece in reader.read(event) {
-        text += encode(piece)
-        if case .finished = piece { isLast = true }
+      for segment in reader.read(event) {
+        text += encode(segment)
+        if case .finished = segment { isLast = true }
       }
       return (text, isLast)
     }
   }
 
-  private mutating func encode(_ piece: AnswerPiece) -> String {
-    switch piece {
+  private mutating func encode(_ segment: AnswerSegment) -> String {
+    switch segment {
     case .text(let text): return line(OllamaPart(text: text))
     case .reasoning(let text): return line(OllamaPart(thinking: text))
     case .callBegin(_, let id, let name): call = ToolCall(id: id, name: name)

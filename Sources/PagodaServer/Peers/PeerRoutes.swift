@@ -1,9 +1,9 @@
-// PeerRoutes: what a server gives to its peers: which prefix files it has for a prompt, and their bytes.
+// PeerRoutes: serves a server's prefix files for a prompt to its peers.
 import Foundation
 import PagodaKit
 
 extension ModelHost {
-  /// Nothing is there unless prefixes are shared; the guard has checked the secret.
+  /// Available only if prefixes are shared; the guard has checked the secret.
   func peerRoute(_ request: HTTPRequest) -> [String: Service.Work]? {
     guard let sharing else { return nil }
     if request.path == Service.peerPath {
@@ -18,7 +18,7 @@ extension ModelHost {
 
 extension Service {
   static let peerPath = "/v1/prefix/files"
-  /// The most bytes of a file in one answer.
+  /// Maximum bytes of a file in one answer.
   static let peerChunkBytes = 8 << 20
 
   fileprivate func listPrefixFiles(_ exchange: Exchange) throws {
@@ -41,19 +41,19 @@ extension Service {
           ]))))
   }
 
-  /// A range of a file, which may be gone, or another by the same name, at the next one: the receiver checks the whole.
+  /// A range of a file. The file may be gone or replaced at the next range: the receiver verifies the whole.
   fileprivate static func sendPrefixFile(_ path: String, _ exchange: Exchange) throws {
     guard let range = PeerRange(exchange.head.values("range")) else {
       throw APIError.invalid("the request needs one Range such as bytes=0-1023", status: 416)
     }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
-      throw APIError.invalid("there is no such prefix file any more", code: "not_found", status: 404)
+      throw APIError.invalid("this prefix file no longer exists", code: "not_found", status: 404)
     }
     defer { close(file) }
     let size = Int(lseek(file, 0, SEEK_END))
     let end = min(size, range.end, range.start + peerChunkBytes)
-    guard range.start < end else { throw APIError.invalid("the range lies behind the file's end", status: 416) }
+    guard range.start < end else { throw APIError.invalid("the range is beyond the end of the file", status: 416) }
     let count = end - range.start
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count {
@@ -74,7 +74,7 @@ extension Service {
 /// `bytes=a-b`
 private struct PeerRange {
   var start: Int
-  var end: Int  // behind the last byte
+  var end: Int  // exclusive
 
   init?(_ values: [String]) {
     guard values.count == 1, values[0].hasPrefix("bytes=") else { return nil }

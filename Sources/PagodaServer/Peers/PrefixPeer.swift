@@ -1,4 +1,4 @@
-// PrefixPeer: another server, asked for prefix files. Blocking, with a deadline for each exchange.
+// PrefixPeer: fetches prefix files from another server. Blocking, with a deadline for each exchange.
 import Foundation
 import PagodaKit
 
@@ -11,7 +11,7 @@ final class PrefixPeer: @unchecked Sendable {
 
   struct Answer {
     var files: [File]
-    var prefillRate: Double?  // tokens a second, as measured there
+    var prefillRate: Double?  // tokens per second, as measured there
   }
 
   let host: String
@@ -19,7 +19,7 @@ final class PrefixPeer: @unchecked Sendable {
   private let token: String
   private let lock = NSLock()
   // Guarded by `lock`.
-  private var rate: Double?  // bytes a second of the last transfers
+  private var rate: Double?  // bytes per second of the last transfers
   private var rateTime = 0.0  // when it was measured
   private var failures = 0  // since it last answered
   private var asideUntil = 0.0
@@ -27,7 +27,7 @@ final class PrefixPeer: @unchecked Sendable {
   init(_ url: String, token: String) throws {
     guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty,
       let port = UInt16(exactly: parts.port ?? 8080), ["", "/"].contains(parts.path), parts.query == nil
-    else { throw ServerError("'\(url)' is no peer; it must be like http://host:8080") }
+    else { throw ServerError("'\(url)' is not a peer; it must be like http://host:8080") }
     self.host = host
     self.port = port
     self.token = token
@@ -36,7 +36,7 @@ final class PrefixPeer: @unchecked Sendable {
   /// A peer that failed is not asked for a while, longer each time.
   var isAside: Bool { lock.withLock { monotonicSeconds() < asideUntil } }
 
-  /// Nil when it was not measured in the last minute: a slow peer is tried again.
+  /// Nil if it was not measured in the last minute: a slow peer is tried again.
   var bytesPerSecond: Double? { lock.withLock { monotonicSeconds() - rateTime < 60 ? rate : nil } }
 
   /// The files that lead furthest into a prompt.
@@ -70,7 +70,7 @@ final class PrefixPeer: @unchecked Sendable {
     defer { close(out) }
     let begin = monotonicSeconds()
     var offset = 0
-    defer { note(offset, seconds: monotonicSeconds() - begin) }  // a transfer that was cut says how slow the peer is
+    defer { note(offset, seconds: monotonicSeconds() - begin) }  // a transfer cut off shows how slow the peer is
     try exchange(before: deadline) { client in
       while offset < file.byteCount {
         let last = min(file.byteCount, offset + Service.peerChunkBytes) - 1
@@ -80,17 +80,17 @@ final class PrefixPeer: @unchecked Sendable {
         let start = offset
         let response = try client.response(keepsBody: false) { bytes in
           offset += bytes.count
-          if offset > last + 1 { throw ServerError("the peer sends more than it was asked for") }
+          if offset > last + 1 { throw ServerError("the peer sent more than was requested") }
           try Self.write(bytes, to: out)
         }
         guard response.status == 206, offset == last + 1,
           response.headers["content-range"] == "bytes \(start)-\(last)/\(file.byteCount)"
-        else { throw ServerError("the peer sent another part of the file than was asked for") }
+        else { throw ServerError("the peer sent a different part of the file than requested") }
       }
     }
   }
 
-  /// Few bytes say how a connection began or broke, not how fast it is.
+  /// Small transfers measure how a connection started or broke, not its speed.
   private func note(_ byteCount: Int, seconds: Double) {
     if byteCount < 64 << 10 { return }
     let now = Double(byteCount) / max(1e-6, seconds)
@@ -100,7 +100,7 @@ final class PrefixPeer: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` on a connection that is cut at the deadline, and notes whether it went well.
+  /// Runs `body` on a connection that is cut at the deadline, and records whether it succeeded.
   private func exchange<Value>(before deadline: Double, _ body: (HTTPClient) throws -> Value) throws -> Value {
     do {
       let left = deadline - monotonicSeconds()

@@ -1,4 +1,4 @@
-// Sending messages and showing answers as they come.
+// Sends messages and shows answers as they arrive.
 import { openChat, showConversations } from "./chats.js";
 import { answer } from "./client.js";
 import { showComposer } from "./composer.js";
@@ -24,7 +24,7 @@ function request(chat, settings) {
   return [...system, ...turns.map(({ role, content, reasoning }) => role === "assistant" && reasoning ? { role, content, reasoning_content: reasoning } : { role, content })];
 }
 
-// Answers the last message of the branch that is shown.
+// Answers the last message of the visible branch.
 export async function run(chat) {
   const settings = settingsOf(chat);
   const messages = request(chat, settings);

@@ -1,4 +1,4 @@
-// The chat page: starts its parts and listens to the keys that hold everywhere.
+// The chat page: starts its parts and handles the keyboard shortcuts that work everywhere.
 import { newChat, openChat, showConversations } from "./chats.js";
 import { startComposer } from "./composer.js";
 import { showModel } from "./model.js";

@@ -1,6 +1,6 @@
 // Markdown to a tree of blocks: CommonMark's containers and leaves, tables, and display math. Raw HTML stays text.
-// A block is { type, children } with what its type needs: level, language, code, ordered, start, tight, head, body, align, math;
-// isApart says that a blank line is above it.
+// A block is { type, children } plus the fields of its type: level, language, code, ordered, start, tight, head, body, align,
+// math; isApart is true if a blank line precedes it.
 import { parseInline } from "./inline.js";
 
 const FENCE = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})[ \t]*(.*?)[ \t]*$/;
@@ -11,7 +11,7 @@ const QUOTE = /^ {0,3}> ?/;
 const TABLE_RULE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 const DEFINITION = /^ {0,3}\[((?:[^\]\\[]|\\.)+)\]:[ \t]*(?:<([^<>]*)>|(\S+))(?:[ \t]+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|\(((?:[^)\\]|\\.)*)\)))?[ \t]*$/;
 const MATH = /^ {0,3}(\$\$|\\\[)[ \t]*(.*)$/;
-const MAX_DEPTH = 24; // quotes and lists within each other
+const MAX_DEPTH = 24; // nesting of quotes and lists
 
 const isBlank = (line) => /^[ \t]*$/.test(line);
 
@@ -23,7 +23,7 @@ export function parse(text) {
   return tree;
 }
 
-// Tabs at the start of a line count to the next column of four.
+// A tab at the start of a line extends to the next multiple of four columns.
 function expandTabs(line) {
   let out = "";
   let at = 0;
@@ -59,7 +59,7 @@ function container(lines, at, references, depth) {
   return MARKER.test(lines[at]) ? list(lines, at, references, depth) : null;
 }
 
-// A line without its mark may continue a paragraph of the quote.
+// A line without a marker may continue a paragraph of the quote.
 function quote(lines, at, references, depth) {
   const inner = [];
   let end = at;
@@ -71,10 +71,10 @@ function quote(lines, at, references, depth) {
   return { type: "quote", children: blocks(inner, references, depth + 1), end };
 }
 
-// Marks that a lazy line would have on its own mean nothing there.
+// In a lazy continuation line, a heading underline has no meaning.
 const lazy = (line) => line.trimStart().replace(/^(=+|-+)[ \t]*$/, "\\$1");
 
-// Whether the last line belongs to a paragraph, however deep.
+// Whether the last line belongs to a paragraph, at any nesting depth.
 function continues(lines) {
   let fence = null;
   for (const line of lines) {
@@ -181,7 +181,7 @@ function fencedCode(lines, at, [, indent, mark, language]) {
   const close = new RegExp(`^ {0,3}${mark[0] === "`" ? "`" : "~"}{${mark.length},}[ \\t]*$`);
   let end = at + 1;
   while (end < lines.length && !close.test(lines[end])) end++;
-  const last = end === lines.length && lines[end - 1] === "" && end > at + 1 ? end - 1 : end; // not closed: the end of the text
+  const last = end === lines.length && lines[end - 1] === "" && end > at + 1 ? end - 1 : end; // unclosed: ends with the text
   const code = lines.slice(at + 1, last).map((line) => line.slice(Math.min(indentOf(line), indent.length))).join("\n");
   return { type: "code", language: language.split(/\s/)[0].replace(/\\([!-/:-@[-`{-~])/g, "$1"), code, end: Math.min(end + 1, lines.length) };
 }

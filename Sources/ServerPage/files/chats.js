@@ -54,7 +54,7 @@ function afterRemoval(chats, text) {
   });
 }
 
-// The title becomes a field in its place.
+// Replaces the title by a text field.
 function rename(chat, row = $("conversations").querySelector(".current")) {
   const field = element("input", { class: "rename", value: chat.title, "aria-label": "Title of the chat", maxLength: 120 });
   const done = (isKept) => {

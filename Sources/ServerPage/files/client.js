@@ -1,4 +1,4 @@
-// Talking to the server: one answer as a stream of changes.
+// Talks to the server: one answer as a stream of changes.
 
 function headers(settings) {
   const all = { "Content-Type": "application/json" };
@@ -13,7 +13,7 @@ export async function modelName(settings) {
   return { name: model.id, context: model.max_model_len };
 }
 
-// Models that fit the server's machine, where it has only the demo: [{ command, memory_bytes, limit_bytes, context }].
+// Models that fit the server's machine, if it has only the demo model: [{ command, memory_bytes, limit_bytes, context }].
 export async function suggestions(settings) {
   try {
     const response = await fetch("/suggestions", { headers: headers(settings) });
@@ -24,7 +24,7 @@ export async function suggestions(settings) {
 }
 
 async function reason(response) {
-  if (response.status === 401) return "This server asks for an API key.";
+  if (response.status === 401) return "This server requires an API key.";
   try {
     return (await response.json()).error.message;
   } catch {
@@ -36,7 +36,7 @@ async function refusal(response) {
   return Object.assign(new Error(await reason(response)), { status: response.status });
 }
 
-// fetch() says "Failed to fetch" or "NetworkError"; people want to know what to do.
+// fetch() reports "Failed to fetch" or "NetworkError"; users need to know what to do.
 async function reach(path, options) {
   try {
     return await fetch(path, options);
@@ -64,7 +64,7 @@ async function next(reader, signal) {
   }
 }
 
-// Yields { text }, { reasoning }, { finish } and { usage } until the answer ends; throws what the server says.
+// Yields { text }, { reasoning }, { finish } and { usage } until the answer ends; throws the server's error.
 export async function* answer(messages, settings, signal) {
   const response = await reach("/v1/chat/completions", { method: "POST", headers: headers(settings), body: body(messages, settings), signal });
   if (!response.ok) throw await refusal(response);

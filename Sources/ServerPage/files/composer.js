@@ -1,4 +1,4 @@
-// Where messages are typed: grows, keeps its draft, takes text files, sends and stops.
+// The message field: grows with its text, keeps a draft, accepts text files, sends and stops.
 import { send } from "./answers.js";
 import { element, icon, iconButton } from "./dom.js";
 import { fenced, readText } from "./files.js";

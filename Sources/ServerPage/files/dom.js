@@ -1,4 +1,4 @@
-// Making elements. Text only ever becomes text: nothing here, or anywhere on this page, parses HTML.
+// Creates elements. Text always stays text: nothing on this page parses HTML.
 
 export function element(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
@@ -26,7 +26,7 @@ export function iconButton(name, label, action) {
   return element("button", { class: "icon", type: "button", title: label, "aria-label": label, onclick: action }, icon(name));
 }
 
-// Copies and shows for a moment that it did.
+// Copies to the clipboard and briefly shows a confirmation.
 export async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
-// Server-sent events with headers of our own, which EventSource cannot send.
+// Server-sent events with custom request headers, which EventSource cannot send.
 
-// Yields the data of each event, parsed; throws an error with `status` when the server refuses.
+// Yields the data of each event, parsed; throws an error with `status` if the server refuses.
 export async function* events(path, options) {
   const response = await fetch(path, options);
   if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { status: response.status });

@@ -1,4 +1,4 @@
-// Text files: into a message, chats out of the page, and chats into it.
+// Files: attaches text files to a message, exports chats and imports them.
 import { element } from "./dom.js";
 import { store } from "./store.js";
 import { toast } from "./toast.js";
@@ -6,7 +6,7 @@ import { path } from "./tree.js";
 
 const MAX_BYTES = 512 * 1024;
 
-// The text of a file that people can read; null with a note otherwise.
+// The content of a text file; otherwise shows a note and returns null.
 export async function readText(file) {
   if (file.size > MAX_BYTES) return note(`${file.name} is larger than ${MAX_BYTES / 1024} KiB`);
   try {
@@ -50,7 +50,7 @@ export function exportJSON(chats, name) {
 
 export const exportChat = (chat) => exportJSON([chat], fileName(chat));
 
-// Returns how many chats came.
+// Returns the number of imported chats.
 export async function importChats(file) {
   try {
     const { format, chats } = JSON.parse(await file.text());

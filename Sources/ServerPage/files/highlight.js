@@ -1,5 +1,5 @@
-// Colours for code: comments, texts, numbers and the words of a language, in one pass of one expression. No grammar: what is
-// wrong about a colour is only a colour.
+// Syntax highlighting: comments, strings, numbers and keywords, in one pass of one regular expression. There is no grammar,
+// because a wrong colour does no harm.
 
 const WORDS = {
   python: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield match case self",
@@ -16,7 +16,7 @@ const WORDS = {
 const NAMES = { py: "python", js: "javascript", ts: "javascript", jsx: "javascript", tsx: "javascript", typescript: "javascript", "c++": "c", cpp: "c", h: "c", hpp: "c", cs: "java", csharp: "java", kotlin: "java", kt: "java", rs: "rust", golang: "go", bash: "shell", sh: "shell", zsh: "shell", console: "shell", jsonc: "json", yaml: "shell", yml: "shell", toml: "shell" };
 const HASH = new Set(["python", "shell"]);
 
-// `code` as texts and { kind, text }.
+// Splits `code` into plain texts and { kind, text }.
 export function highlight(code, language) {
   const name = NAMES[language.toLowerCase()] ?? language.toLowerCase();
   const words = WORDS[name];

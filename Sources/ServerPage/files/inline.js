@@ -1,5 +1,5 @@
 // Inline Markdown to a tree: escapes, code, emphasis by CommonMark's rules, links, line breaks, math.
-// A node is a text, or { type, children } with what its type needs: target, title, code, math.
+// A node is a text, or { type, children } plus the fields of its type: target, title, code, math.
 import { label } from "./blocks.js";
 
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", copy: "©", reg: "®", hellip: "…", mdash: "—", ndash: "–", times: "×", deg: "°", euro: "€", auml: "ä", ouml: "ö", uuml: "ü", Auml: "Ä", Ouml: "Ö", Uuml: "Ü", szlig: "ß" };
@@ -101,7 +101,7 @@ class InlineParser {
     this.take(run.length, { mark, count: run.length, original: run.length, opens, closes });
   }
 
-  // The end of a link, if the brackets and what follows make one.
+  // Closes a link if the brackets and the following text form one.
   close() {
     const open = this.nodes.findLastIndex((node) => node.bracket);
     if (open < 0) return this.take(1, "]");
@@ -163,7 +163,7 @@ class InlineParser {
     while (this.text[this.at] === " ") this.at++;
   }
 
-  // $x$ with no space inside the marks and no digit after: prices stay prices.
+  // $x$ without spaces inside the dollar signs and without a digit after them, so that prices are not math.
   dollar() {
     const display = this.rest.match(/^\$\$([^$]+)\$\$/);
     if (display) return this.take(display[0].length, { type: "math", math: display[1] });
@@ -187,7 +187,7 @@ function emphasis(nodes) {
     begin.count -= size;
     end.count -= size;
     nodes.splice(opener + 1, closer - opener - 1, { type, children: merged(inner) });
-    closer = end.count > 0 ? opener + 1 : opener + 2; // the closer again, if something of it is left
+    closer = end.count > 0 ? opener + 1 : opener + 2; // the same closer again, if part of it is left
   }
   return nodes;
 }
@@ -204,7 +204,7 @@ function findOpener(nodes, closer) {
   return -1;
 }
 
-// Delimiters that are left, and escapes, become text; neighbouring texts become one.
+// Unused delimiters and escapes become text; adjacent texts are merged.
 function merged(nodes) {
   const out = [];
   for (const node of nodes) {

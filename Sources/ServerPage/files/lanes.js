@@ -1,8 +1,8 @@
-// One lane for each request: its state in words, and a bar of what was cached, read and answered.
+// One lane per request: its state in words, and a bar of its cached, read and generated tokens.
 import { element } from "./dom.js";
 
 const rows = new Map(); // by request
-const LEAST = 64; // tokens of the longest answer that the bars are drawn for
+const LEAST = 64; // the bars are scaled to at least this many answer tokens
 
 function words(lane) {
   if (lane.state === "waiting") return `${lane.prompt} tokens to read`;

@@ -7,7 +7,7 @@ import { math } from "./math.js";
 // Shows `text` inside `parent`.
 export function render(parent, text) {
   const blocks = parse(text);
-  // A definition of a link may come last and change what is above it.
+  // A link definition at the end may change earlier blocks.
   const sources = blocks.map((block) => JSON.stringify(block));
   const shown = parent.blocks ?? [];
   let same = 0;
@@ -33,10 +33,10 @@ function build(block) {
 function codeBlock({ language, code }) {
   const button = element("button", { type: "button", "aria-label": "Copy code" }, icon("copy"), "Copy");
   button.addEventListener("click", () => copy(code, button));
-  const pieces = highlight(code, language).map((piece) => (typeof piece === "string" ? piece : element("span", { class: `c-${piece.kind}` }, piece.text)));
+  const chunks = highlight(code, language).map((chunk) => (typeof chunk === "string" ? chunk : element("span", { class: `c-${chunk.kind}` }, chunk.text)));
   return element("div", { class: "codeblock" },
     element("div", { class: "codehead" }, element("span", {}, language || "text"), button),
-    element("pre", { tabIndex: 0 }, element("code", {}, ...pieces)));
+    element("pre", { tabIndex: 0 }, element("code", {}, ...chunks)));
 }
 
 function list({ ordered, start, tight, children }) {
@@ -50,7 +50,7 @@ function list({ ordered, start, tight, children }) {
   return node;
 }
 
-// "[x] done": a box that shows and does nothing.
+// "[x] done": a read-only checkbox.
 function taskMark(paragraph) {
   const first = paragraph.children[0];
   const match = typeof first === "string" ? first.match(/^\[([ xX])\] /) : null;
@@ -81,7 +81,7 @@ function inline(nodes) {
   });
 }
 
-// Addresses of the web only; anything else stays text.
+// Accepts only web addresses; anything else stays text.
 function link({ target, title, children }) {
   const label = children.length > 0 ? inline(children) : [target];
   if (!/^(https?:\/\/|mailto:)/i.test(target)) return label;

@@ -1,5 +1,5 @@
 // A part of TeX's math as MathML, which browsers lay out themselves: letters, numbers, operators, fractions, roots, indices,
-// accents, matrices and named functions. What is not known stays as it was typed.
+// accents, matrices and named functions. Unknown commands are shown as typed.
 
 const SPACE = "http://www.w3.org/1998/Math/MathML";
 const SYMBOLS = Object.fromEntries(`alpha α beta β gamma γ delta δ epsilon ϵ varepsilon ε zeta ζ eta η theta θ vartheta ϑ iota ι kappa κ lambda λ mu μ nu ν
@@ -43,7 +43,7 @@ class Reader {
     while (this.next !== undefined && /^\s+$/.test(this.next)) this.at++;
   }
 
-  // Nodes up to a closing token, which is taken too.
+  // The nodes up to a closing token, which is consumed too.
   row(...ends) {
     const out = [];
     for (this.skip(); this.next !== undefined; this.skip()) {
@@ -130,7 +130,7 @@ class Reader {
     return make("mo", { stretchy: "true" }, sign === "." ? "" : sign);
   }
 
-  // The characters of a group as they are.
+  // The characters of a group, verbatim.
   raw() {
     this.skip();
     if (this.next !== "{") return this.tokens[this.at++] ?? "";

@@ -1,4 +1,4 @@
-// Messages of the chat that is shown: their elements, their tools, and the branches of the conversation.
+// Messages of the visible chat: their elements, their buttons, and the branches of the conversation.
 import { copy, element, icon, iconButton } from "./dom.js";
 import { run, send } from "./answers.js";
 import { render } from "./markdown.js";
@@ -28,12 +28,12 @@ function welcome() {
     element("div", { class: "suggestions" }, ...(isDemo ? DEMO : REAL).map((question) => element("button", { type: "button", onclick: () => ask(question) }, question))));
 }
 
-// What the embedded model is, and which real ones fit the server's machine.
+// Introduces the embedded model, and suggests real models that fit the server's machine.
 function demo() {
   const gibibytes = (bytes) => `${(bytes / 2 ** 30).toFixed(bytes < 10 * 2 ** 30 ? 2 : 1)} GiB`;
   const [first] = page.suggestions;
   const text = "This is mini, a demo of 23 MB. ";
-  if (!first) return [element("p", { class: "quiet" }, text, "It answers small questions.")];
+  if (!first) return [element("p", { class: "quiet" }, text, "It answers simple questions.")];
   return [element("p", { class: "quiet" }, `${text}Real models that fit this server, and their memory for a chat of ${first.context.toLocaleString("en")} tokens:`),
     element("table", { class: "quiet models" }, ...page.suggestions.map((model) => element("tr", {},
       element("td", {}, element("code", {}, model.command)), element("td", {}, `${gibibytes(model.memory_bytes)} of ${gibibytes(model.limit_bytes)}`))))];
@@ -63,7 +63,7 @@ function copyButton(message) {
   return button;
 }
 
-// "‹ 2/3 ›" where there are other wordings or other answers; nothing is deleted.
+// "‹ 2/3 ›" if there are other versions of the message or other answers; nothing is deleted.
 function branches(message) {
   const all = siblings(page.chat, message);
   if (all.length < 2) return [];
@@ -94,7 +94,7 @@ export function updateAnswer(node, message, isRunning) {
     element("span", { class: "stats" }, statistics(message)));
 }
 
-// The error, and the button that helps.
+// The error, with a button for the remedy.
 function problem(message) {
   const box = element("div", { class: "error", role: "alert" }, element("span", {}, message.error));
   if (message.status === 401) box.append(element("button", { type: "button", class: "plain", onclick: () => openSettings("key") }, "Enter the key"));
@@ -138,16 +138,16 @@ function edit(node, message) {
   text.focus();
 }
 
-// Another answer beside this one.
+// Generates another answer next to this one.
 function regenerate(message) {
   if (page.running) return;
   page.chat.leaf = message.parent;
-  // An answer that brought nothing but an error is no version to keep.
+  // An answer that consists only of an error is not worth keeping as a version.
   if (message.error && !message.content) page.chat.messages = page.chat.messages.filter((other) => other !== message);
   run(page.chat);
 }
 
-// How much of the context the conversation takes.
+// How much of the context the conversation uses.
 export function showMeter() {
   const last = path(page.chat).findLast((message) => message.stats?.prompt);
   const used = last ? last.stats.prompt + last.stats.tokens : 0;

@@ -1,4 +1,4 @@
-// The name and the context of the server's model, in the header.
+// Shows the name and the context length of the server's model in the header.
 import { modelName, suggestions } from "./client.js";
 import { element } from "./dom.js";
 import { showMessages, showMeter } from "./messages.js";
@@ -16,6 +16,6 @@ export async function showModel() {
     else if (page.chat) showMeter();
   } catch (error) {
     $("model").textContent = error.message;
-    if (error.status === 503 || error.status === 0) setTimeout(showModel, error.status ? 1000 : 5000); // loading, or away
+    if (error.status === 503 || error.status === 0) setTimeout(showModel, error.status ? 1000 : 5000); // loading, or unreachable
   }
 }

@@ -1,4 +1,4 @@
-// The settings: for all chats or for this one. Only values that their field accepts are kept and used.
+// The settings, for all chats or for the current one. Only valid values are saved and used.
 import { removeAll, openChat } from "./chats.js";
 import { showModel } from "./model.js";
 import { exportChat, exportJSON, exportMarkdown, importChats } from "./files.js";
@@ -22,8 +22,8 @@ function fill() {
 
 const fields = () => [...form().elements].filter((field) => field.name && !["scope"].includes(field.name));
 
-// Kept as they are typed: "close" may come later than the next key, which may send a message. The key of the server is one for
-// all chats.
+// Saves values while they are typed: the "close" event may arrive after the next key, which may send a message. The server's
+// API key applies to all chats.
 function keep(event) {
   const field = event.target;
   if (field.name === "scope") return fill();

@@ -1,4 +1,4 @@
-// Shared state of the page: the chat that is shown, the answer in flight, the model, and how to render all of it.
+// Shared state of the page: the visible chat, the answer in flight, the model, and the function that renders all of it.
 import { store } from "./store.js";
 
 export const $ = (id) => document.getElementById(id);
@@ -6,7 +6,7 @@ export const $ = (id) => document.getElementById(id);
 // running: { chat, message, abort }; model: { name, context }; suggestions: models that fit the server's machine; attached: [{ name, text }]
 export const page = { chat: null, running: null, model: null, suggestions: [], attached: [] };
 
-// The settings of a chat: those of all chats, and its own above them.
+// The settings of a chat: its own override those of all chats.
 export function settingsOf(chat) {
   return { ...store.settings, ...(chat.settings ?? {}) };
 }

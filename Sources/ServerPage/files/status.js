@@ -1,11 +1,11 @@
-// The status page: draws the events of /status/events, and what only /metrics has, while the page is visible.
+// The status page: while it is visible, draws the events of /status/events and the values that only /metrics has.
 import { events } from "./events.js";
 import { lanes } from "./lanes.js";
 import { store } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
-const LENGTH = 240; // points that are drawn: readings of about two minutes
-const STEPS = 150; // steps that are drawn
+const LENGTH = 240; // points drawn: samples of about two minutes
+const STEPS = 150; // steps drawn
 const points = [];
 let steps = [];
 let last;
@@ -20,14 +20,14 @@ function path(d, name) {
   return element;
 }
 
-// An area under the numbers; the right end is now.
+// Draws the area under the numbers; the right end is the present.
 function draw(id, numbers, top) {
   const at = (index) => (600 - (numbers.length - 1 - index) * (600 / (LENGTH - 1))).toFixed(1);
   const line = numbers.map((number, index) => `${at(index)},${(118 - (number / top) * 112).toFixed(1)}`);
   $(id).replaceChildren(...(line.length > 0 ? [path(`M${at(0)},118L${line.join("L")}L600,118Z`)] : []));
 }
 
-// A column for each step: what was read below, answers on top of it.
+// Draws a column per step: prompt tokens at the bottom, answer tokens on top.
 function drawSteps() {
   const top = Math.max(8, ...steps.map((step) => step.read + step.answering + step.drafts));
   const width = 600 / STEPS;
@@ -66,7 +66,7 @@ function show(event) {
 }
 
 function problem(error) {
-  if (error.status === 401) return "the server asks for an API key; enter it in the settings of the chats";
+  if (error.status === 401) return "the server requires an API key; enter it in the settings of the chats";
   if (error.status) return `the server answered with status ${error.status}`;
   return "the server cannot be reached";
 }
@@ -80,12 +80,12 @@ async function readMetrics() {
       const asked = value("vllm:prefix_cache_queries_total"), found = value("vllm:prefix_cache_hits_total");
       $("prefix").value = asked > 0 ? found / asked : 0;
       if (text) $("n-prefix").textContent = `${count(found)} of ${count(asked)} tokens of the prompts that were answered`;
-    } catch { /* the stream says that the server cannot be reached */ }
+    } catch { /* the stream reports that the server cannot be reached */ }
   }
   setTimeout(readMetrics, 2000);
 }
 
-// One stream while the page is visible; the server records nothing while no page is.
+// One stream while the page is visible; the server records nothing while no page is watching.
 async function watch() {
   if (document.hidden) return;
   const control = new AbortController();

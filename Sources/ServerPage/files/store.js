@@ -1,5 +1,5 @@
-// Conversations, drafts and settings in the browser's storage; nothing of them is kept by the server. Each chat has a key of its
-// own, so that two tabs do not overwrite each other's chats, and a tab hears what another one changed.
+// Conversations, drafts and settings in the browser's storage; the server keeps none of them. Each chat has its own storage
+// key, so that two tabs do not overwrite each other's chats, and a tab is notified when another one changes a chat.
 
 const CHAT = "pagoda.chat.", DRAFT = "pagoda.draft.", SETTINGS = "pagoda.settings", OLD = "pagoda.chats";
 
@@ -16,13 +16,13 @@ function write(key, value) {
     localStorage.setItem(key, JSON.stringify(value));
     return true;
   } catch {
-    return false; // full: the chat continues, and is lost with the page
+    return false; // storage is full: the chat continues, and is lost when the page closes
   }
 }
 
 const newID = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
 
-// A chat is a tree of messages: each has the id of the one before it, and `leaf` is the last one of the branch that is shown.
+// A chat is a tree of messages: each has the id of its parent, and `leaf` is the last message of the visible branch.
 function fromList({ id, title, time, messages }) {
   let parent = null;
   const nodes = messages.map((message) => {
@@ -61,7 +61,7 @@ export const store = {
     return chat;
   },
 
-  // Puts a chat first and keeps it. A chat without messages is not worth keeping.
+  // Moves a chat to the front and saves it. A chat without messages is not saved.
   save(chat) {
     chat.time = Date.now();
     chats = [chat, ...chats.filter((other) => other.id !== chat.id)].filter((other) => other.messages.length > 0 || other === chat);
@@ -73,7 +73,7 @@ export const store = {
     localStorage.removeItem(CHAT + chat.id);
   },
 
-  // Imports chats; returns how many there were.
+  // Imports chats; returns their number.
   add(list) {
     const added = list.filter(isChat).map((chat) => (chat.leaf === undefined ? fromList(chat) : chat));
     for (const chat of added) this.save({ ...chat, id: this.find(chat.id) ? newID() : chat.id });
@@ -87,7 +87,7 @@ export const store = {
     try {
       text ? localStorage.setItem(key, text) : localStorage.removeItem(key);
     } catch {
-      // full: the draft is lost with the page
+      // storage is full: the draft is lost when the page closes
     }
   },
 

@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 
 export function toast(text, label, action) {
-  const place = document.getElementById("toasts");
+  const container = document.getElementById("toasts");
   const note = element("div", { class: "toast" }, element("span", {}, text));
   const timer = setTimeout(() => note.remove(), 10_000);
   if (label) {
@@ -12,5 +12,5 @@ export function toast(text, label, action) {
       action();
     } }, label));
   }
-  place.replaceChildren(note); // one at a time: the newest is the one to undo
+  container.replaceChildren(note); // one at a time: only the newest action can be undone
 }

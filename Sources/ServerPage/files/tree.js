@@ -1,8 +1,8 @@
-// The tree of a chat: branches instead of deletion. A message has the id of the one before it; the branch that is shown ends at
-// the chat's leaf.
+// The tree of a chat: branches instead of deletion. Each message has the id of its parent; the visible branch ends at the
+// chat's leaf.
 import { store } from "./store.js";
 
-// The messages of the branch that is shown, first to last.
+// The messages of the visible branch, first to last.
 export function path(chat) {
   const byID = new Map(chat.messages.map((message) => [message.id, message]));
   const out = [];
@@ -17,7 +17,7 @@ export function append(chat, parent, message) {
   return chat.messages.at(-1);
 }
 
-// Messages at the same place: other answers to one question, other wordings of one message.
+// Messages with the same parent: other answers to one question, other versions of one message.
 export function siblings(chat, message) {
   return chat.messages.filter((other) => other.parent === message.parent && other.role === message.role);
 }

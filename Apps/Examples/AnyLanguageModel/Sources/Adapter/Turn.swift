@@ -20,7 +20,7 @@ struct Turn {
     self.grammar = grammar
   }
 
-  /// `onText` gets the answer's text so far, whenever it has grown.
+  /// `onText` receives the answer's text so far, whenever it has grown.
   func run(_ onText: (String) -> Void) async throws -> (text: String, entries: [AnyLanguageModel.Transcript.Entry]) {
     let engine = try await container.engine()
     let history = Array(session.transcript)
@@ -36,8 +36,8 @@ struct Turn {
       var calls: [AnyLanguageModel.Transcript.ToolCall] = []
       for try await event in engine.submit(request) {
         switch event {
-        case .text(let piece):
-          text += piece
+        case .text(let chunk):
+          text += chunk
           onText(text)
         case .toolCall(let call):
           calls.append(
@@ -75,7 +75,7 @@ struct Turn {
   }
 }
 
-/// An entry as messages; these models take no images.
+/// An entry as messages; these models do not accept images.
 private func messages(of entry: AnyLanguageModel.Transcript.Entry) -> [Message] {
   switch entry {
   case .instructions(let instructions): [.system(text(of: instructions.segments))]
@@ -105,7 +105,7 @@ func jsonText(of schema: GenerationSchema) throws -> String {
   String(decoding: try JSONEncoder().encode(schema), as: UTF8.self)
 }
 
-/// The package keeps a sampling mode to itself; what it encodes says which one it is.
+/// The package does not expose the sampling mode; its encoded form identifies it.
 private func sampling(of options: GenerationOptions) throws -> SamplingParameters {
   struct Encoded: Decodable {
     struct Mode: Decodable {
