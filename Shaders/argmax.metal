@@ -1,14 +1,14 @@
-// argmax: the lowest id among the highest logits of each row, as sampler/ picks it where only the highest counts. Parts
-// of a row first, then what they found. A row that the sampler refuses (NaN, plus infinity, none above minus infinity)
-// gives -1.
+// argmax: for each row, the lowest id among the highest logits, which is the token that sampler/ picks when only the
+// highest logit counts. Each part of a row is reduced first, then the results of the parts. A row that the sampler
+// rejects (NaN, plus infinity, nothing above minus infinity) gives -1.
 #include "common.h"
 #include "keys.h"
 #include "args/argmax.h"
 
 constant constexpr uint kThreads = 256;
-constant constexpr uint kRefused = 0xffffffffu;  // a key above all others: a comparison that met it keeps it
+constant constexpr uint kRefused = 0xffffffffu;  // a key above all others, so that it survives every comparison
 
-// The highest key of all threads and the lowest id that has it, in keys[0] and ids[0] for thread 0.
+// Reduces over all threads: keys[0] and ids[0] become the highest key and the lowest id that has it, valid in thread 0.
 METAL_FUNC void take_highest(threadgroup uint* keys, threadgroup uint* ids, uint tid) {
   for (uint half_size = kThreads / 2; half_size > 0; half_size /= 2) {
     threadgroup_barrier(mem_flags::mem_threadgroup);

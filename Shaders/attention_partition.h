@@ -4,14 +4,14 @@
 #include "paged_attention.h"
 #include "tiles.h"
 
-// Where the rows of a key or value and of those after it in its block begin.
+// Start of a key's or value's row; the rows of the following positions in its block come after it.
 template <typename T>
 METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
                                       long block_stride, long place_stride, long head_offset) {
   return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
 }
 
-// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K at the partition's key `kt * 8`
+// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K, at key `kt * 8` of the partition
 template <typename T, uint RT>
 METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
                            uint row_tiles, constant pagoda_args::PagedAttention& args) {
@@ -43,8 +43,8 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   }
 }
 
-// The softmax of one row within the partition, by a simdgroup: weights (in T) take the place of their row's scores.
-// largest, sum: the same in all lanes
+// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
+// sum: the same in all lanes
 template <typename T>
 METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
                              uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
@@ -65,7 +65,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
     largest = max(largest, score[i]);
   }
   largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
+  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores have been read
   sum = 0.0f;
 #pragma unroll
   for (uint i = 0; i < kPartition / 32; ++i) {
@@ -81,7 +81,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
   sum = simd_sum(sum);
 }
 
-// The values of the last 8 keys, zero beyond the end: keys beyond the context may be anything, also NaN.
+// The values of the last 8 keys, zero past the end: the cache past the context may hold anything, including NaN.
 template <typename T>
 METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
                           constant pagoda_args::PagedAttention& args) {
@@ -96,8 +96,8 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
   }
 }
 
-// acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
-// is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
+// acc += the weights of 8 keys times their values: COLS column tiles starting at first_column, up to `columns` of them.
+// is_tail: the values are in v_tail. Loading the weights here as well takes 12 more registers on NVIDIA.
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
@@ -142,8 +142,8 @@ METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COL
 }
 
 #ifdef __MSL_PAIRED_MMA__
-// The same on NVIDIA for caches of 16 bits: lanes read 16 bytes at once, in the order of tiles.h; a lane has the place
-// of one tile of 8 keys, so that the block table is read once for a partition.
+// The same on NVIDIA for 16-bit caches: lanes read 16 bytes at once, in the order of tiles.h. Each lane holds the
+// address of one tile of 8 keys, so that the block table is read once per partition.
 
 // 8 elements of a row, or zeros.
 template <typename T>
@@ -160,13 +160,13 @@ METAL_FUNC bool is_wide(device const T* cache, long block_stride, long place_str
   return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
 }
 
-// at: of the lane's tile of keys
+// at: offset of the lane's tile of keys
 template <typename T, uint RT>
 METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
                                 threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
                                 constant pagoda_args::PagedAttention& args) {
   constexpr uint CHUNKS = kMaxDim / kChunk;
-  constexpr uint AHEAD = CHUNKS / RT;  // whose loads are in flight
+  constexpr uint AHEAD = CHUNKS / RT;  // chunks with loads in flight
   for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
     device const T* rows[2];
 #pragma unroll
@@ -216,7 +216,7 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
   }
 }
 
-// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may be anything.
+// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may hold anything.
 template <typename T, uint RT>
 METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_cache, long at,
                                 threadgroup const T* weights, uint ld, uint key_tiles, int num_keys, uint sg, uint lane,
@@ -269,17 +269,17 @@ METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup floa
 }
 #endif
 
-// The keys and values that one partition has for a tile of rows.
+// The keys and values of one partition for a tile of rows.
 struct PartTile {
   int p0;          // the first key
   uint key_tiles;  // of 8 keys
   int context;
-  int tail;       // the first key of the tile of 8 that the context ends in
-  bool has_tail;  // whether that tile is one of these, and has keys beyond the context
+  int tail;       // the first key of the tile of 8 in which the context ends
+  bool has_tail;  // whether that tile is in this partition and has keys past the context
   bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
   uint kv_head;
-  long block;  // of the lane's tile of keys, where is_wide
-  long place;  // in that block
+  long block;  // of the lane's tile of keys, if is_wide
+  long place;  // offset in that block
 };
 
 template <typename T>
@@ -327,14 +327,14 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
   }
 }
 
-// The weighted sum of the values, which takes the place of the weights in s_tile: keys in order, a simdgroup for each
-// quarter of the columns.
+// The weighted sum of the values, which overwrites the weights in s_tile: keys in order, one simdgroup per quarter of
+// the columns.
 template <typename T, uint RT>
 METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
                               threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDW = kScores * 4 / sizeof(T);     // weights take the place of their row's scores
-  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output a simdgroup makes
+  constexpr uint LDW = kScores * 4 / sizeof(T);     // the weights overwrite the row's scores
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output that a simdgroup computes
   const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
   const uint first_column = sg * columns;
   const long head_offset = long(keys.kv_head) * args.v_head_stride;
@@ -370,7 +370,7 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
     }
     add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
+  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights have been read
 #ifdef __MSL_PAIRED_MMA__
   if (keys.is_wide) {
     store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);

@@ -1,19 +1,19 @@
-// The tile of rows that a threadgroup of attention has: where it lies, its way through the partitions, its results.
+// The tile of rows that an attention threadgroup processes: its location, the loop over partitions, and its results.
 #pragma once
 
 #include "attention_partition.h"
 
-// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup has of them.
+// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup processes for them.
 struct RowTile {
   uint seq;
-  int begin;    // the sequence's first token in the step
-  int tokens;   // of the sequence in the step
-  int context;  // of the sequence in the cache, after the step
+  int begin;    // the first token of the sequence in the step
+  int tokens;   // tokens of the sequence in the step
+  int context;  // tokens of the sequence in the cache, after the step
   int row0;
   int num_rows;  // 0: nothing to do
   uint first_part;
   uint last_part;
-  bool is_split;  // whether the result is one partition's, for paged_attention_reduce to merge
+  bool is_split;  // whether the result covers one partition, to be merged by paged_attention_reduce
 };
 
 METAL_FUNC int position_of(RowTile tile, int row, uint group) {
@@ -48,8 +48,8 @@ METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* conte
   return tile;
 }
 
-// Rows beyond the last are the last again. A thread has the dims d and d + 128 of all rows, whose loads are in flight
-// at once.
+// Rows past the last repeat it. A thread loads dims d and d + 128 of all rows; all loads of a dim are in flight at
+// once.
 template <typename T, uint ROWS>
 METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTile tile, uint kv_head, uint tid,
                              constant pagoda_args::PagedAttention& args) {
@@ -73,11 +73,11 @@ METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTi
   }
 }
 
-// The softmax of each row within a partition; its maximum and sum to `stats`.
+// Softmax of each row within a partition; its maximum and sum go to `stats`.
 template <typename T>
 METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
                            uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDW = kScores * 4 / sizeof(T);  // weights take the place of their row's scores
+  constexpr uint LDW = kScores * 4 / sizeof(T);  // the weights overwrite the row's scores
   for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
     float largest = 0.0f;
     float sum = 0.0f;
@@ -90,7 +90,7 @@ METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, 
   }
 }
 
-// A row's maximum and sum over all partitions so far, and the factors by which total and partition are scaled.
+// Updates a row's maximum and sum over all partitions so far, and the factors that scale the total and the partition.
 METAL_FUNC void merge_stats(threadgroup float* row) {
   const float largest = max(row[kRowMax], row[kPartMax]);
   const float total_factor = precise::exp(row[kRowMax] - largest);
@@ -101,7 +101,7 @@ METAL_FUNC void merge_stats(threadgroup float* row) {
   row[kPartFactor] = part_factor;
 }
 
-// total: of the thread's elements of the output, with the partition's in s_tile.
+// total: the thread's elements of the output so far; those of the partition are in s_tile.
 template <uint EACH>
 METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
                              threadgroup const float* stats, RowTile tile, uint tid,
@@ -117,7 +117,7 @@ METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const floa
   }
 }
 
-// Rows that have seen no key yet. q_tile is complete after it.
+// Initialises rows that have seen no key yet. q_tile is complete when it returns.
 template <uint RT, uint EACH>
 METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH], uint tid) {
   if (tid < 8 * RT) {
@@ -131,7 +131,7 @@ METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH]
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 
-// Adds the keys of one partition. The next one may begin after a barrier.
+// Adds the keys of one partition. The next partition needs a barrier first.
 template <typename T, uint RT, uint EACH>
 METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
                               threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
@@ -162,7 +162,7 @@ METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, 
   merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
 }
 
-// The finished rows to `out`, or those of one partition to `partials`. part: the partition, where tokens are split
+// Writes finished rows to `out`, or those of one partition to `partials`. part: the partition, if tokens are split
 template <uint EACH>
 METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const float* stats, device const float* sinks,
                            device float* partials, device float* out, RowTile tile, uint kv_head, uint part, uint tid,

@@ -1,8 +1,8 @@
-// cache_latents: the rows of new tokens to their places in the paged cache.
+// cache_latents: writes the rows of new tokens to their slots in the paged cache.
 #include "common.h"
 #include "args/latent_attention.h"
 
-// Grid: [tokens]. A slot is block * block_size + place.
+// Grid: [tokens]. A slot is block * block_size + offset.
 template <typename T>
 kernel void cache_latents(device const float* x [[buffer(0)]],
                           device const long* slot_mapping [[buffer(1)]],

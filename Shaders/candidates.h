@@ -1,4 +1,4 @@
-// Candidates of sample: a logit and its id in one number, and the highest of those that a threadgroup holds.
+// Candidates of sample: a logit and its id packed into one number, and the selection of a threadgroup's highest ones.
 #pragma once
 
 #include "common.h"
@@ -6,12 +6,12 @@
 
 constant constexpr uint kThreads = 256;
 constant constexpr uint kSimdgroups = kThreads / 32;
-constant constexpr uint kEach = 16;      // candidates of a thread
-constant constexpr uint kMostKept = 64;  // the greatest top_k
+constant constexpr uint kEach = 16;      // candidates per thread
+constant constexpr uint kMostKept = 64;  // the maximum top_k
 constant constexpr uint kRefused = 0xffffffffu;
 
-// In the order in which tokens are likely: equal logits by id, the lower first, so that no two are equal. 0: never
-// drawn. What the sampler refuses is above all others.
+// Ordered by likelihood: equal logits by id, the lower first, so that no two candidates are equal. 0: never drawn.
+// Logits that the sampler rejects rank above all others.
 METAL_FUNC ulong candidate_of(float logit, uint id) {
   uint key = key_of(logit);
   key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
@@ -21,8 +21,8 @@ METAL_FUNC ulong candidate_of(float logit, uint id) {
 METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
 METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
 
-// A number that the `wanted` highest candidates of all threads reach and no other does; 0 where there are fewer.
-// counts: 2 kSimdgroups
+// A bound that exactly the `wanted` highest candidates of all threads reach; 0 if there are fewer. counts: 2
+// kSimdgroups
 METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, threadgroup uint* counts, uint lane,
                           uint sg) {
   ulong bound = 0;
@@ -34,7 +34,7 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
       count += mine[i] >= tried ? 1u : 0u;
     }
     count = simd_sum(count);
-    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be read
+    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be in use
     if (lane == 0) {
       round[sg] = count;
     }
@@ -51,8 +51,8 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
   return bound;
 }
 
-// Moves the `wanted` highest candidates of all threads to `kept`, in any order, and zeros where there are fewer.
-// counts: 3 kSimdgroups
+// Moves the `wanted` highest candidates of all threads to `kept`, in any order, filled up with zeros if there are
+// fewer. counts: 3 kSimdgroups
 template <typename To>
 METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
                              uint tid, uint lane, uint sg) {

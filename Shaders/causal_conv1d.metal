@@ -1,10 +1,11 @@
-// causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
-// tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
+// causal_conv1d: a short window over time per channel, then SiLU; `tail` carries the window between steps.
+// tail: [slots, tail_rows, channels], a ring: position p is in row p % tail_rows. weight: [kernel_size, channels], the
+// last one for the current position.
 #include "conv.h"
 
-constant constexpr uint kConvRows = 4;  // that a thread takes
+constant constexpr uint kConvRows = 4;  // per thread
 
-// Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
+// Any number of rows; the tail is left to causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d(device const float* x [[buffer(0)]],
                           device const float* weight [[buffer(1)]],
@@ -23,7 +24,7 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   const int tokens = cu_seqlens[args.num_sequences];
   const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
   int token = int(tg.y * kConvRows);
-  // The rows of one sequence after those of another: what is the sequence's is read once.
+  // One sequence after another, so that each sequence's data is read once.
   while (token < end) {
     const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
     const int begin = cu_seqlens[sequence];
@@ -45,7 +46,7 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   }
 }
 
-// The sequence's last inputs to their places. Grid: [channels / 128, sequences]
+// Writes the sequence's last inputs to the ring. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
                                device float* tail [[buffer(1)]],
@@ -64,14 +65,14 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
   const int position = context_lens[tg.y] - rows;
   device const float* from = x + long(begin) * args.x_stride + channel;
   device float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  // Rows before the first would only be written over. Not max(): its mutant writes them, and no test can tell.
+  // Earlier rows would only be overwritten. Not max(): its mutant writes them, and no test can tell.
   const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
   for (int row = first; row < rows; ++row) {
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
 
-// Both at once where every sequence has one row. Grid: [channels / 128, sequences]
+// Both in one launch if every sequence has one row. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
                                  device const float* weight [[buffer(1)]],

@@ -1,8 +1,9 @@
-// combine_experts: the weighted sum of a token's experts, in order, after a shared one, through its gate if it has one.
+// combine_experts: the weighted sum of a token's experts, in order, after the shared expert, which is scaled by its
+// gate if it has one.
 #include "common.h"
 #include "args/experts.h"
 
-// out may be shared, which is therefore not const: a thread reads an element before it writes it. Grid: [tokens]
+// out may alias shared, which is therefore not const: a thread reads an element before it writes it. Grid: [tokens]
 kernel void combine_experts(device const float* x [[buffer(0)]],
                             device const float* weights [[buffer(1)]],
                             device float* shared_out [[buffer(2)]],

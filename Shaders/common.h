@@ -1,5 +1,5 @@
-// Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
-// Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
+// Helpers shared by several kernels: sums in a fixed order, the nonlinear functions, tiles, sequences.
+// Written in the portable subset: Metal compiles it unchanged, mslc translates it for CPU and CUDA. No fast math.
 #pragma once
 
 #include <metal_simdgroup>
@@ -11,8 +11,8 @@ using namespace metal;
 // Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
-// A launch may begin while those before it still run, and wait here: what it reads before is no other launch's. Kernels
-// that do not call it wait at their beginning.
+// A launch may start while earlier ones still run, and waits here: before this call it reads nothing that another
+// launch writes. Kernels that do not call it wait at their start.
 METAL_FUNC void wait_for_inputs() {
 #ifdef __MSL_PAIRED_MMA__
   msl_wait_for_inputs();
@@ -26,7 +26,7 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
-// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+// Elements first, first + stride, ..., with all loads in flight at once; 0 from `end` on.
 template <uint N>
 METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
 #pragma unroll
@@ -38,8 +38,8 @@ METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, ui
   }
 }
 
-// The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
-// `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
+// The sum of v over all threads of the threadgroup, in a fixed order: lanes by butterfly, then simdgroups by index.
+// `partial` has one element per simdgroup; it may be reused after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
   if (lane == 0) {
@@ -53,7 +53,7 @@ METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane,
   return sum;
 }
 
-// The sequence whose rows hold `row`.
+// The sequence that contains `row`.
 METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences, uint row) {
   uint lo = 0;
   uint hi = num_sequences;
@@ -68,27 +68,13 @@ METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences
   return lo;
 }
 
-// Multiplies tile[0 .. block) with the Hadamard matrix, in place: additions in the order of strides 1, 2, 4, ...
-// All threads of the threadgroup call it; the tile is complete and visible to all when it returns.
-METAL_FUNC void rotate(threadgroup float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; stride < block; stride *= 2) {
-    for (uint i = tid; i < block / 2; i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
+// The number that eight or four bits of a quantised row represent, before the row's scale.
+METAL_FUNC float shifted_byte(uint byte, uint shift) {
+  return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
 
-// The number that eight or four bits of a quantised row stand for, before the row's scale.
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
+  return float(int(step * nibble + offset) - 128);
 }
 
 // acc[i][j] += a[i] * b[j] over 8x8 tiles.

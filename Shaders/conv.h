@@ -1,12 +1,12 @@
-// One channel of causal_conv1d: a short window over time, whose past lies in a ring.
+// One channel of causal_conv1d: a short window over time, whose past inputs are in a ring.
 #pragma once
 
 #include "args/causal_conv1d.h"
 #include "common.h"
 
-constant constexpr uint kUsualTaps = 4;  // all loads of these are in flight at once
+constant constexpr uint kUsualTaps = 4;  // with this many, all loads are in flight at once
 
-// Where the ring has a position, which is at least -tail_rows.
+// Offset in the ring of a position, which is at least -tail_rows.
 METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
@@ -39,8 +39,8 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   return silu(sum);
 }
 
-// The rows from `row` on, all after the sequence's first three in this step: what they share is loaded once, all at
-// once.
+// ROWS rows starting at `row`, all after the sequence's first three in this step: shared inputs are loaded once, with
+// all loads in flight at once.
 template <uint ROWS>
 METAL_FUNC void conv_rows(device const float* x, device const float* weight, constant pagoda_args::CausalConv1d& args,
                           int row, device float* out) {

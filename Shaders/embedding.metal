@@ -1,4 +1,4 @@
-// embedding: a row of the table per token, as floats.
+// embedding: one row of the table per token, as floats.
 #include "common.h"
 #include "args/embedding.h"
 
@@ -22,8 +22,7 @@ template [[host_name("embedding_f32")]] kernel decltype(embedding<float>) embedd
 template [[host_name("embedding_f16")]] kernel decltype(embedding<half>) embedding<half>;
 template [[host_name("embedding_bf16")]] kernel decltype(embedding<bfloat>) embedding<bfloat>;
 
-// Quantised rows are kept rotated (host/quantise.h); rotated again and divided by the block they are themselves.
-// Grid: [padded_cols / block, tokens]. steps: a pair (step, offset) for each 32 columns, 4 bits only.
+// Grid: [tokens]. steps: per 32 columns, a shift (8 bits) or a pair (step, offset) (4 bits).
 template <uint BITS>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void embedding_packed(device const int* ids [[buffer(0)]],
@@ -32,25 +31,22 @@ kernel void embedding_packed(device const int* ids [[buffer(0)]],
                              device const float* scales [[buffer(3)]],
                              device float* out [[buffer(4)]],
                              constant pagoda_args::Embedding& args [[buffer(5)]],
-                             uint2 tg [[threadgroup_position_in_grid]],
+                             uint token [[threadgroup_position_in_grid]],
                              uint tid [[thread_index_in_threadgroup]]) {
   constexpr uint PER_WORD = 32 / BITS;
-  threadgroup float tile[4096];
-  const ulong id = ulong(ids[tg.y]);
-  const uint first = tg.x * args.block;
-  for (uint i = tid; i < args.block; i += 128) {
-    const ulong at = id * args.padded_cols + first + i;
+  const ulong id = ulong(ids[token]);
+  const float scale = scales[id];
+  for (uint i = tid; i < args.cols; i += 128) {
+    const ulong at = id * args.padded_cols + i;
     const uint word = table[at / PER_WORD];
+    const uint pair = i % PER_WORD / 2;  // in the order given in matmul.h
+    float value;
     if (BITS == 8) {
-      tile[i] = signed_byte(word, uint(at % PER_WORD));
+      value = shifted_byte(word >> (16 * (i % 2) + 8 * pair) & 255u, steps[at / 32]);
     } else {
-      tile[i] = stepped_nibble(word, uint(at % PER_WORD), steps[at / 32 * 2], steps[at / 32 * 2 + 1]);
+      value = stepped_nibble(word >> (16 * (i % 2) + 4 * pair) & 15u, steps[at / 32 * 2], steps[at / 32 * 2 + 1]);
     }
-  }
-  rotate(tile, args.block, tid, 128);
-  const float scale = scales[id] / float(args.block);
-  for (uint i = tid; i < args.block && first + i < args.cols; i += 128) {
-    out[long(tg.y) * args.out_stride + first + i] = tile[i] * scale;
+    out[long(token) * args.out_stride + i] = value * scale;
   }
 }
 

@@ -1,29 +1,28 @@
-// expert_few: the product of up to eight rows with the weights of their expert; matmul.h has the layout and the order.
+// expert_few: the product of up to eight rows with the weights of their expert; matmul.h describes layout and order.
 #include "expert_rows.h"
 
-constant constexpr uint kTiles = 2;  // of 8 rows of weights that a threadgroup takes
+constant constexpr uint kTiles = 2;  // of 8 rows of weights, per threadgroup
 constant constexpr uint kRows = 8 * kTiles;
 constant constexpr uint kWidth = 8;  // rows of x
-constant constexpr uint kAhead = 2;  // chunks whose loads are in flight: what registers hold
+constant constexpr uint kAhead = 2;  // chunks with loads in flight: as many as fit in registers
 
-// As matmul_few: each simdgroup has a run of columns. X: T, or float where activations need no preparation.
+// As matmul_few: each simdgroup has one run of columns. X: T, or float if activations need no preparation.
 // Grid: [out_cols / 16, twice as many with silu_mul; max_tiles]
 template <typename T, typename X, uint BITS>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void expert_few(device const X* x [[buffer(0)]],
-                       device const float* x_scales [[buffer(1)]],
-                       device const uint* w [[buffer(2)]],
-                       device const ushort* w_steps [[buffer(3)]],
-                       device const float* w_scales [[buffer(4)]],
-                       device const uint* order [[buffer(5)]],
-                       device const uint* tiles [[buffer(6)]],
-                       device float* out [[buffer(7)]],
-                       constant pagoda_args::ExpertProducts& args [[buffer(8)]],
+                       device const uint* w [[buffer(1)]],
+                       device const ushort* w_steps [[buffer(2)]],
+                       device const float* w_scales [[buffer(3)]],
+                       device const uint* order [[buffer(4)]],
+                       device const uint* tiles [[buffer(5)]],
+                       device float* out [[buffer(6)]],
+                       constant pagoda_args::ExpertProducts& args [[buffer(7)]],
                        uint2 tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float shared_words[kRuns * kTileScratch];  // scratch of tiles first, then the sums of all runs
+  threadgroup float shared_words[kRuns * kTileScratch];  // first tile scratch, then the sums of all runs
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
@@ -81,14 +80,18 @@ kernel void expert_few(device const X* x [[buffer(0)]],
         other += shared_words[(run * kRows + made + r) * kWidth + m];
       }
     }
-    write_expert_out(args, x_scales, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
-                     sizeof(X) == 2, BITS < 16);
+    write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
+                     BITS < 16);
   }
 }
 
-template [[host_name("expert_few_direct")]]
+template [[host_name("expert_few_direct_bf16")]]
 kernel decltype(expert_few<bfloat, float, 16>) expert_few<bfloat, float, 16>;
+template [[host_name("expert_few_direct_q8")]]
+kernel decltype(expert_few<bfloat, float, 8>) expert_few<bfloat, float, 8>;
+template [[host_name("expert_few_direct_q4")]]
+kernel decltype(expert_few<bfloat, float, 4>) expert_few<bfloat, float, 4>;
 template [[host_name("expert_few_bf16")]]
 kernel decltype(expert_few<bfloat, bfloat, 16>) expert_few<bfloat, bfloat, 16>;
-template [[host_name("expert_few_q8")]] kernel decltype(expert_few<half, half, 8>) expert_few<half, half, 8>;
-template [[host_name("expert_few_q4")]] kernel decltype(expert_few<half, half, 4>) expert_few<half, half, 4>;
+template [[host_name("expert_few_q8")]] kernel decltype(expert_few<bfloat, bfloat, 8>) expert_few<bfloat, bfloat, 8>;
+template [[host_name("expert_few_q4")]] kernel decltype(expert_few<bfloat, bfloat, 4>) expert_few<bfloat, bfloat, 4>;

@@ -1,20 +1,21 @@
-// expert_matmul: every row of out is x times the matrix of its expert; or silu of the first half of it times the second.
+// expert_matmul: every row of out is x times the matrix of its expert; or silu of its first half times the second.
 //
-// expert_tiles sorts the rows of out by expert, into tiles of up to eight of one expert; expert_matmul reads a row of
-// that expert's matrix once for all of them. A sum is that of a row alone: lanes take every 32nd group of four columns,
-// in order, then lanes by butterfly. So a row's bits do not depend on which rows share its tile.
+// expert_tiles sorts the rows of out by expert, into tiles of up to eight rows of one expert; expert_matmul reads each
+// row of that expert's matrix once for the whole tile. A row is summed as if it were alone: lanes take every 32nd group
+// of four columns, in order, then lanes are added by butterfly. So a row's bits do not depend on the other rows of its
+// tile.
 //
-// For weights of floats and halfs, which lie as matmul.h says; expert_few and expert_many have the other formats.
+// For float and half weights, in the layout of matmul.h; expert_few and expert_many handle the other formats.
 #include "common.h"
 #include "args/experts.h"
 
-constant constexpr uint kRows = 8;  // of a tile
+constant constexpr uint kRows = 8;  // per tile
 
-// Formats of weights.
+// Weight formats.
 struct F32 {};
 struct F16 {};
 
-// Four neighbouring elements. at: index of the first in the matrix, a multiple of 4
+// Four adjacent elements. at: index of the first in the matrix, a multiple of 4
 METAL_FUNC float4 load_four(F32 format, device const uint* w, ulong at) {
   return *(device const float4*)(w + at);
 }
@@ -28,7 +29,7 @@ METAL_FUNC float4 load_four(F16 format, device const uint* w, ulong at) {
 
 METAL_FUNC float x_at(device const float* row, uint k, uint cols) { return k < cols ? row[k] : 0.0f; }
 
-// sum plus four products, in order.
+// sum plus four products, added in order.
 METAL_FUNC float add_four(device const float* row, uint k, uint cols, float4 four, float sum) {
   sum = fma(x_at(row, k, cols), four.x, sum);
   sum = fma(x_at(row, k + 1, cols), four.y, sum);

@@ -1,22 +1,23 @@
-// expert_tiles: the rows of a mixture's experts in tiles of one expert, which expert_matmul, expert_few and expert_many take.
+// expert_tiles: sorts the rows of a mixture into tiles of one expert each, for expert_matmul, expert_few and
+// expert_many.
 #include "args/experts.h"
 #include "common.h"
 
 constant constexpr uint kThreads = 256;
 constant constexpr uint kSimdgroups = kThreads / 32;
 
-// An id that is no expert counts as the last: nothing outside of the weights is ever read.
+// An invalid id counts as the last expert: nothing outside the weights is ever read.
 METAL_FUNC uint expert_of(device const int* ids, constant pagoda_args::ExpertTiles& args, uint row) {
   const uint id = uint(ids[long(row / args.chosen) * args.ids_stride + row % args.chosen]);
   return min(id, args.num_experts - 1);
 }
 
-// The first tile of an expert if there are `rows` rows of `experts` experts before it. Of those, each may have left one tile
-// that is not full, if it has rows at all.
+// The first tile of an expert that is preceded by `rows` rows of `experts` experts. Each of those that has rows may
+// have left one partial tile.
 METAL_FUNC uint first_tile(uint rows, uint experts, uint tile_rows) { return rows / tile_rows + min(rows, experts); }
 
-// order: rows of out by expert. tiles: [max_tiles, 4], an expert, the place of its first row in order, how many (some
-// tiles have none). A thread looks at a run of rows. Grid: [num_experts]
+// order: rows of out sorted by expert. tiles: [max_tiles, 4]: expert, index of its first row in order, number of rows
+// (0 for unused tiles). Each thread scans a run of rows. Grid: [num_experts]
 [[max_total_threads_per_threadgroup(256)]]
 kernel void expert_tiles(device const int* ids [[buffer(0)]],
                          device uint* order [[buffer(1)]],
@@ -26,8 +27,8 @@ kernel void expert_tiles(device const int* ids [[buffer(0)]],
                          uint tid [[thread_index_in_threadgroup]],
                          uint sg [[simdgroup_index_in_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup uint lower[kSimdgroups];  // rows of experts before this one, of each simdgroup
-  threadgroup uint own[kSimdgroups];    // and of this one
+  threadgroup uint lower[kSimdgroups];  // rows of experts before this one, per simdgroup
+  threadgroup uint own[kSimdgroups];    // rows of this expert, per simdgroup
   const uint rows = args.tokens * args.chosen;
   const uint each = (rows + kThreads - 1) / kThreads;
   const uint begin = tid * each;
@@ -46,9 +47,9 @@ kernel void expert_tiles(device const int* ids [[buffer(0)]],
     own[sg] = all_own;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint first = 0;  // place of the expert's first row
+  uint first = 0;  // index of the expert's first row
   uint count = 0;
-  uint place = simd_prefix_exclusive_sum(num_own);  // of the thread's
+  uint place = simd_prefix_exclusive_sum(num_own);  // index of the thread's first row
   for (uint i = 0; i < kSimdgroups; ++i) {
     first += lower[i];
     count += own[i];

@@ -1,4 +1,4 @@
-// gather_rows: chosen rows, in the order asked for.
+// gather_rows: the selected rows, in the requested order.
 #include "common.h"
 #include "args/rows.h"
 

@@ -1,16 +1,17 @@
 // gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
-// token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
-//   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
-//   o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
+// token since then is a row (k, u, G), where G is the sum of log decays inside the block. For row t, with s over the
+// rows before:
+// u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
+// o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
 // and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
 //
-// gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
-// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
-// of s. simdgroup matrices are not used: the order inside one is not known.
+// gdn_decode handles sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row gets
+// the same bits from either, alone or with others: S^T x is summed by 8 lanes, each over its own d in order, then lanes
+// are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order of s.
+// simdgroup matrices are not used, because their internal order is unknown.
 //
-// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
-// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
+// 8 adjacent lanes share a column of S: lane `part` of them has the dims 4 (part + 8 i) .. + 3 for all i. Of the two
+// kinds of sums, the lower four lanes keep S^T k (0) and the upper four S^T q (1).
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
 #pragma once
@@ -18,13 +19,13 @@
 #include "args/gdn.h"
 #include "common.h"
 
-constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
+constant constexpr uint kBlock = 16;  // tokens; affects result bits
 constant constexpr uint kPanel = 32;
-constant constexpr uint kSplit = 8;   // lanes that share a column; part of the result's bits
-constant constexpr uint kGroups = 4;  // simdgroups of a threadgroup
+constant constexpr uint kSplit = 8;   // lanes that share a column; affects result bits
+constant constexpr uint kGroups = 4;  // simdgroups per threadgroup
 constant constexpr float kNormEps = 1.0e-6f;
 
-// Keeps a compiler from moving loads of what follows to before it, where all of them at once take too many registers.
+// Keeps the compiler from hoisting later loads above this point, where all of them together take too many registers.
 METAL_FUNC void keep_loads_here() {
 #ifdef __MSL_PAIRED_MMA__
   msl_keep_loads_here();
@@ -33,13 +34,13 @@ METAL_FUNC void keep_loads_here() {
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
-// a where mask is all ones, b where it is zero: no branch, which would have its own copy of the shuffles after it.
+// a where mask is all ones, b where it is zero: without a branch, which would duplicate the shuffles after it.
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
 
 // Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
-// Lane p of a group is left with the sum of x[p / (P / N)].
+// Lane p of a group ends up with the sum of x[p / (P / N)].
 template <uint N, uint P>
 METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   uint n = N;
@@ -50,7 +51,7 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
-        // Only saves work: what is made of the others is not read.
+        // Only saves work: results of the others are not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -96,7 +97,7 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
-// u (kind 0) or o (kind 1) of a row before the rows of its block; y: S^T k or S^T q
+// u (kind 0) or o (kind 1) of a row before the rows of its block are added; y: S^T k or S^T q
 METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
   return kind == 0 ? fma(-decay, y, v) : decay * y;
 }
@@ -104,7 +105,7 @@ METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
 // The dim of a lane's element i.
 METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
 
-// A lane's part of a row of threadgroup memory.
+// A lane's part of a row in threadgroup memory.
 template <uint PER>
 METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
 #pragma unroll
@@ -117,7 +118,7 @@ METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float 
   }
 }
 
-// S^T k and S^T q of NC columns: lane `part` is left with column c of k or q, kind NC + c = part / (8 / (2 NC)).
+// S^T k and S^T q of NC columns: lane `part` ends up with column c of k or q, kind NC + c = part / (8 / (2 NC)).
 template <uint NC, uint PER>
 METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
                              thread const float (&q)[PER], uint lane) {
@@ -179,11 +180,11 @@ METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, th
   }
 }
 
-// Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
+// Block numbers of all sequences have gaps: the first block of sequence b is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// Values of a block and V-head that need no S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of
-// o; then nothing, so that 128 threads have the same number each.
+// Values of a block and V-head that do not need S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u and
+// those of o; then padding, so that each of 128 threads has the same number of them.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;

@@ -2,10 +2,10 @@
 #include "conv.h"
 #include "gdn.h"
 
-// One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
-// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. With CONV q, k and v are what causal_conv1d
-// would make of conv_x, and the tail gets the inputs; its ring has room for one more than the window's past, so that
-// none of those that other threadgroups read is written. Grid: [panels, v_heads, sequences]
+// One token: reads S, appends a row, and writes S only when the row fills the block. All loads are issued before the
+// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. With CONV, q, k and v are what causal_conv1d
+// would compute from conv_x, and the tail gets the inputs; its ring has space for one more than the window's past, so
+// that nothing that other threadgroups read is overwritten. Grid: [panels, v_heads, sequences]
 template <uint D, bool CONV>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
@@ -33,11 +33,11 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint PER = D / kSplit;
   constexpr uint N = D / 32;
-  constexpr uint EACH = kBlock / kGroups;  // rows whose dots a simdgroup makes
+  constexpr uint EACH = kBlock / kGroups;  // rows whose dots a simdgroup computes
   threadgroup float kn[D];                 // the token's key and query, normalised, zeros after dk
   threadgroup float qn[D];
-  threadgroup float coef[2 * kBlock];  // of u and of o
-  threadgroup float raw[CONV ? 2 * D : 1];  // the token's key and query as the convolution makes them
+  threadgroup float coef[2 * kBlock];  // coefficients of u and of o
+  threadgroup float raw[CONV ? 2 * D : 1];  // the token's convolved key and query
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -52,9 +52,9 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint kind = part / 4;
   const uint first = tg.x * kPanel;
   const uint width = min(kPanel, args.dv - first);
-  const uint mine = part / 2 % 2;  // of the two columns, the one whose sums the lane keeps
+  const uint mine = part / 2 % 2;  // which of the two columns the lane keeps the sums of
   const uint pair = sg * 8 + lane / kSplit * 2;                 // the first of the two
-  const uint column = first + min(pair + mine, width - 1);  // those beyond the panel repeat its last one
+  const uint column = first + min(pair + mine, width - 1);  // those past the panel repeat its last one
   const bool is_inside = pair + mine < width;
 
   device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
@@ -74,7 +74,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   device const float* inputs = conv_x + token * args.conv.x_stride;
   device float* past = conv_tail + slot * args.conv.tail_slot_stride;
   if (CONV) {
-    const bool is_first = tg.x == 0 && head % group == 0;  // of the threadgroups that share the key
+    const bool is_first = tg.x == 0 && head % group == 0;  // among the threadgroups that share the key
     for (uint d = tid; d < args.dk; d += 128) {
       #pragma unroll
       for (uint i = 0; i < 2; ++i) {
@@ -179,7 +179,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   float acc = begin_row(kind, decay, y, v_in);
   #pragma unroll
   for (uint r = 0; r < kBlock; ++r) {
-    // Only saves work: rows that are not there have a u of zero.
+    // Only saves work: missing rows have a u of zero.
     if (r < row) {
       acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }

@@ -1,9 +1,10 @@
-// gdn_prepare: what blocks of several tokens have without the state, for gdn_prefill; gdn.h has the formulas.
+// gdn_prepare: computes everything in blocks of several tokens that does not need the state, for gdn_prefill; gdn.h has
+// the formulas.
 #include "gdn.h"
 
-// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, D], normalised keys and queries,
-// zeros after dk; gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its
-// end are zero. Grid: [blocks, k_heads]
+// Handles all blocks in parallel. rows: [blocks, k_heads, 2, 16, D], normalised keys and queries, zeros after dk;
+// gates: [blocks, v_heads, kGateFloats]. Rows of the block from before this step are copied; rows after its end are
+// zero. Grid: [blocks, k_heads]
 template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prepare(device const float* q [[buffer(0)]],
@@ -25,7 +26,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint N = D / 32;
-  constexpr uint EACH = kBlock / kGroups;       // rows of a simdgroup
+  constexpr uint EACH = kBlock / kGroups;       // rows per simdgroup
   threadgroup float k_tile[kBlock * D];         // normalised keys
   threadgroup float dots[2 * kBlock * kBlock];  // k_s . k_t and k_s . q_t at [s][t]
 
@@ -41,13 +42,13 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
   }
   const int begin = cu_seqlens[seq];
   const int tokens = cu_seqlens[seq + 1] - begin;
-  const int start = (context_lens[seq] - tokens) % int(kBlock);  // rows of the open block before this step
-  const int row0 = int((tg.x - first_block(cu_seqlens, seq)) * kBlock) - start;  // the block's row 0 in this step
+  const int start = (context_lens[seq] - tokens) % int(kBlock);  // rows of the open block from before this step
+  const int row0 = int((tg.x - first_block(cu_seqlens, seq)) * kBlock) - start;  // in this step, of the block's row 0
   if (tokens == 1 || row0 >= tokens) {
     return;
   }
   const long slot = state_slots[seq];
-  const uint lo = uint(max(0, -row0));                        // the block's rows of this step: lo .. hi
+  const uint lo = uint(max(0, -row0));                        // the block's rows in this step: lo .. hi
   const uint hi = uint(min(int(kBlock), tokens - row0));
   device float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * D;
   device float* qn = kn + kBlock * D;
@@ -88,7 +89,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  // Lane 16 kind + s is left with the dot of row s with row t's key (kind 0) or query.
+  // Lane 16 kind + s ends up with the dot of row s with row t's key (kind 0) or query (kind 1).
   #pragma unroll
   for (uint j = 0; j < EACH; ++j) {
     float x[2 * kBlock];
@@ -113,7 +114,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     device float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
     const bool is_new = t >= lo && t < hi;
     const float g_old = t < lo ? g_rows[slot * args.g_rows_slot_stride + head * kBlock + t] : 0.0f;
-    float log_decay = 0.0f;  // rows that are not new add none
+    float log_decay = 0.0f;  // rows that are not new add nothing
     float beta = 0.0f;
     if (is_new) {
       const long token = begin + row0 + int(t);

@@ -1,4 +1,4 @@
-// gelu_mul: out = gelu(gate) * up with gelu by tanh. scale_rows: x = x * factor.
+// gelu_mul: out = gelu(gate) * up, with the tanh form of gelu. scale_rows: x = x * factor.
 #include "args/rows.h"
 #include "norms.h"
 

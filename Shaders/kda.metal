@@ -1,14 +1,14 @@
-// kda: the gated delta rule with a decay for each channel of a key, anchored at blocks of 16 tokens as gdn.h has it. With
+// kda: the gated delta rule with a decay for each channel of a key, anchored at blocks of 16 tokens as in gdn.h. With
 // D_(s,t) the product of the decays of rows s + 1 to t, and D_t that of rows 0 to t:
-//   u_t = beta_t (v_t - S^T (D_t k_t) - sum_s (D_(s,t) k_s . k_t) u_s)
-//   o_t = S^T (D_t q_t) + sum_{s <= t} (D_(s,t) k_s . q_t) u_s
-// and after row 15, S := D_15 S + sum_s (D_(s,15) k_s) u_s^T. Products grow from row t backwards, so that none exceeds 1.
-// S^T x is summed by 4 simdgroups, each over its own d in order, then in their order.
+// u_t = beta_t (v_t - S^T (D_t k_t) - sum_s (D_(s,t) k_s . k_t) u_s)
+// o_t = S^T (D_t q_t) + sum_{s <= t} (D_(s,t) k_s . q_t) u_s
+// and after row 15, S := D_15 S + sum_s (D_(s,15) k_s) u_s^T. Products are built from row t backwards, so that none
+// exceeds 1. S^T x is summed by 4 simdgroups, each over its own d in order, then in the order of the simdgroups.
 #include "args/kda.h"
 #include "gdn.h"
 
-// Sequences with one token have a threadgroup for each panel of 32 columns, others one for all. Grid: [panels, heads,
-// sequences]
+// Sequences with one token have a threadgroup for each panel of 32 columns, others one threadgroup for all panels.
+// Grid: [panels, heads, sequences]
 template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kda(device const float* q [[buffer(0)]],
@@ -36,7 +36,7 @@ kernel void kda(device const float* q [[buffer(0)]],
   threadgroup float decays[D];
   threadgroup float fk[D];  // D_t k_t and D_t q_t
   threadgroup float fq[D];
-  threadgroup float coef[2 * kBlock];  // of u and of o
+  threadgroup float coef[2 * kBlock];  // coefficients of u and of o
   threadgroup float sums[2 * kGroups * kPanel];
 
   const uint head = tg.y;

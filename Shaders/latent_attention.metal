@@ -1,22 +1,23 @@
-// latent_attention: 8 (token, head) rows of a sequence against its partitions, and their merge. Partitions, softmax and
-// merge as in paged_attention.h, so that a row's bits depend on its own prefix only. All heads read the same cached rows.
+// latent_attention: 8 (token, head) rows of a sequence against its partitions, and the merge of partitions. Partitions,
+// softmax and merge are as in paged_attention.h, so that a row's bits depend only on its own prefix. All heads read the
+// same cached rows.
 #include "args/latent_attention.h"
 #include "paged_attention.h"
 
 constant constexpr uint kLatentRows = 8;
 constant constexpr uint kMaxLatentDim = 576;
-constant constexpr uint kMaxValueTiles = 16;  // of 8 columns that a simdgroup sums: 512 values for four of them
+constant constexpr uint kMaxValueTiles = 16;  // of 8 columns, per simdgroup: 512 values over four simdgroups
 constant constexpr uint kLatentStride = kMaxLatentDim + 8;
 
-// Where the cached rows of a key and of those after it in its block begin.
+// Start of a key's cached row; the rows of the following positions in its block come after it.
 template <typename T>
 METAL_FUNC device const T* latent_rows(device const T* cache, device const int* blocks, uint key,
                                        constant pagoda_args::LatentAttention& args) {
   return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.place_stride;
 }
 
-// The softmax of one row within the partition, by a simdgroup: weights (in T) take the place of their row's scores.
-// largest, sum: the same in all lanes
+// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
+// sum: the same in all lanes
 template <typename T>
 METAL_FUNC void weigh_latents(threadgroup const float* row, threadgroup T* weights, uint num_keys, int num_seen,
                               float scale, uint lane, thread float& largest, thread float& sum) {
@@ -32,7 +33,7 @@ METAL_FUNC void weigh_latents(threadgroup const float* row, threadgroup T* weigh
     largest = max(largest, score[i]);
   }
   largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
+  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores have been read
   sum = 0.0f;
 #pragma unroll
   for (uint i = 0; i < kPartition / 32; ++i) {
@@ -47,8 +48,8 @@ METAL_FUNC void weigh_latents(threadgroup const float* row, threadgroup T* weigh
   sum = simd_sum(sum);
 }
 
-// Grid: [tiles of 8 rows, partitions]; tiles of several tokens run at partition 0 only, and walk, with their sums so far
-// in `out`.
+// Grid: [tiles of 8 rows, partitions]; tiles of several tokens run at partition 0 only and loop over the partitions,
+// with their running sums in `out`.
 template <typename T>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void latent_attention(device const float* q [[buffer(0)]],
@@ -63,12 +64,12 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
                              uint tid [[thread_index_in_threadgroup]],
                              uint sg [[simdgroup_index_in_threadgroup]],
                              uint lane [[thread_index_in_simdgroup]]) {
-  constexpr uint LDP = kPartition * 4 / sizeof(T);  // weights take the place of their row's scores
+  constexpr uint LDP = kPartition * 4 / sizeof(T);  // the weights overwrite the row's scores
 
   threadgroup T q_tile[kLatentRows * kLatentStride];
   threadgroup float s_tile[kLatentRows * kPartition];
-  threadgroup float tile[kSimdgroups * 64];   // a simdgroup's 8 x 8 sums on their way to `out`
-  threadgroup T tail_tile[kSimdgroups * 64];  // values of the last 8 keys, zero beyond the end
+  threadgroup float tile[kSimdgroups * 64];   // a simdgroup's 8 x 8 sums before they go to `out`
+  threadgroup T tail_tile[kSimdgroups * 64];  // values of the last 8 keys, zero past the end
   threadgroup float part_max[kLatentRows];
   threadgroup float part_sum[kLatentRows];
   threadgroup float row_max[kLatentRows];
@@ -147,7 +148,7 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    // The weighted sum of the values: keys in order, a simdgroup for each quarter of the columns.
+    // The weighted sum of the values: keys in order, one simdgroup per quarter of the columns.
     simdgroup_matrix<float, 8, 8> acc[kMaxValueTiles];
 #pragma unroll
     for (uint c = 0; c < kMaxValueTiles; ++c) {
@@ -156,7 +157,7 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       device const T* rows = latent_rows(cache, blocks, key, args);
-      const int num_left = context - int(key);  // keys beyond the context may be anything, also NaN
+      const int num_left = context - int(key);  // the cache past the context may hold anything, including NaN
       simdgroup_matrix<T, 8, 8> weights;
       simdgroup_load(weights, (threadgroup T*)(s_tile) + kt * 8, LDP);
 #pragma unroll
@@ -164,9 +165,9 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
         // Only saves work: the sums of other columns are not read.
         if (c < columns && first_column + c < args.value_dim / 8) {
           simdgroup_matrix<T, 8, 8> v_mat;
-          // Only saves work: the values of 8 keys that are there could take the same way.
+          // Only saves work: the values of 8 existing keys could take the same path.
           if (num_left < 8) {
-            simdgroup_barrier(mem_flags::mem_threadgroup);  // the last tile is read
+            simdgroup_barrier(mem_flags::mem_threadgroup);  // the previous tile has been read
             for (uint i = lane; i < 64; i += 32) {
               T value = T(0.0f);
               if (int(i / 8) < num_left) {
@@ -184,11 +185,11 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
       }
     }
 
-    // Each element of the result is one thread's, in every partition.
+    // Each element of the result belongs to the same thread in every partition.
 #pragma unroll
     for (uint c = 0; c < kMaxValueTiles; ++c) {
       if (c < columns && first_column + c < args.value_dim / 8) {
-        simdgroup_barrier(mem_flags::mem_threadgroup);  // the sums before are read
+        simdgroup_barrier(mem_flags::mem_threadgroup);  // the previous sums have been read
         simdgroup_store(acc[c], tile + sg * 64, 8);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (uint i = lane; i < 64; i += 32) {
@@ -251,7 +252,7 @@ template [[host_name("latent_attention_f32")]] kernel decltype(latent_attention<
 template [[host_name("latent_attention_f16")]] kernel decltype(latent_attention<half>) latent_attention<half>;
 template [[host_name("latent_attention_bf16")]] kernel decltype(latent_attention<bfloat>) latent_attention<bfloat>;
 
-// Single tokens: their partitions, in order. Grid: [heads, sequences]
+// Merges the partitions of single tokens, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void latent_attention_reduce(device const float* partials [[buffer(0)]],
                                     device const int* cu_seqlens [[buffer(1)]],

@@ -1,28 +1,30 @@
 // matmul: out = x W^T + bias, or silu of its first half times the second.
 //
-// 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
-// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
-// rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
-// matmul_tiles takes any number and goes through the runs one after the other. expert_few and expert_many do the same
-// with rows of experts.
+// 16-bit, 8-bit and 4-bit weights are multiplied by activations rounded to 16 bits, in 8x8 matrix products with float
+// sums. An output is the sum of eight runs of columns, in order; tiles.h gives the order within a run. The order is the
+// same for any number of rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run
+// to a simdgroup; matmul_tiles takes any number and processes the runs one after another. expert_few and expert_many do
+// the same with rows of experts.
 //
-// Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
-// bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
-// weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
+// Activations: matmul_rows_* writes them as [rows, padded_cols], with a scale for each row. For half weights they are
+// halfs, divided by a power of two so that none overflows. Otherwise they are bfloats with scale 1: the numbers that 8
+// and 4 bits represent have at most 8 significant bits, which bfloats hold exactly.
 //
-// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's
+// If the activations are the output of a norm or a gate, matmul_few_made_* and matmul_rows_* compute them themselves
 // (row_source.h).
 //
-// Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
-// first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
+// Weights: rows in order, zeros after the last column and row. 8 bits: one byte each, sign and magnitude, four columns
+// in the order 0, 2, 1, 3, and a shift (one byte) per 32 columns. 4 bits: one nibble each, low nibbles first, eight
+// columns in the order 0, 2, 4, 6, 1, 3, 5, 7, and a pair (step, offset) per 32 columns. Both have a float scale per
+// row. In this order one mask extracts two neighbours from a word at once.
 #pragma once
 
 #include "args/matmul.h"
 #include "tiles.h"
 
-constant constexpr uint kRuns = 8;  // part of the result's bits
+constant constexpr uint kRuns = 8;  // affects result bits
 
-// A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
+// A lane's share of a row of weights in one chunk, as stored in memory: it can be loaded well before it is unpacked.
 template <uint BITS>
 struct Share;
 template <>
@@ -33,6 +35,7 @@ struct Share<16> {
 template <>
 struct Share<8> {
   uint4 a;
+  uint shift;
 };
 template <>
 struct Share<4> {
@@ -48,6 +51,7 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<8>& to) {
   to.a = *(device const uint4*)(w + at / 4);
+  to.shift = uint(((device const uchar*)(steps))[at / 32]);
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
@@ -59,41 +63,49 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
   set_words(share.a, share.b, words);
 }
 
-// Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
-METAL_FUNC float byte_of(uint flipped, uint i) {
-  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+// Two bytes, bits 0 to 7 and 16 to 23 of `bytes`, times a power of two `unit` (the same bfloat twice, 128 times that
+// power): below the leading bit of `unit`, a magnitude becomes a bfloat without a conversion. signs: the sign bits of
+// both bfloats.
+METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
+  return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
 
-METAL_FUNC uint2 words_of_bytes(uint word) {
-  const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
-               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
+  return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
 
 METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
-  const uint2 a = words_of_bytes(share.a.x);
-  const uint2 b = words_of_bytes(share.a.y);
-  const uint2 c = words_of_bytes(share.a.z);
-  const uint2 d = words_of_bytes(share.a.w);
+  const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
+  const uint2 a = words_of_bytes(share.a.x, unit);
+  const uint2 b = words_of_bytes(share.a.y, unit);
+  const uint2 c = words_of_bytes(share.a.z, unit);
+  const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 
-METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
-  const uint step = steps & 0xffu;
-  const uint offset = steps >> 8;
-  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+// Two nibbles, bits 3 to 6 and 19 to 22 of `nibbles`: each becomes the bfloat 16 + nibble, minus 16, times step, plus
+// offset.
+METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
+  const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(numbers, step, offset);
 }
 
 METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
+  const float step = float(share.steps & 0xffu);
+  const float offset = float(share.steps >> 8) - 128.0f;
+  const uint steps = pack_exact(step, step);
+  const uint offsets = pack_exact(offset, offset);
+  words[0] = pair_of_nibbles(share.a.x << 3, steps, offsets);
+  words[4] = pair_of_nibbles(share.a.y << 3, steps, offsets);
 #pragma unroll
-  for (uint j = 0; j < 4; ++j) {
-    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
-    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  for (uint j = 1; j < 4; ++j) {
+    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), steps, offsets);
+    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
   }
 }
 
-// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again,
-// unused.
+// Loads the weights of AHEAD chunks starting at k0, with all loads in flight at once. Past the end the last chunk is
+// repeated and unused.
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
                             uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
@@ -134,8 +146,8 @@ METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out,
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
 
-// Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
-// its other factor in the second. Past the last it is that one again, whose products are not used.
+// Row r of the threadgroup's 8 RT rows of weights: adjacent rows, or with silu_mul rows of the gate in the first half
+// and those of its other factor in the second. Rows past the last repeat it; their products are unused.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);
@@ -145,15 +157,36 @@ METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r
   return column < args.out_cols ? column : args.out_cols - 1;
 }
 
-// Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.
-METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales,
-                          device const float* w_scales, device const float* bias, device float* out, uint m,
-                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+// Factors and bias of a column's sums; `other` is for silu_mul.
+struct ColumnTerms {
+  float scale;
+  float bias;
+  float other_scale;
+  float other_bias;
+};
+
+METAL_FUNC ColumnTerms column_terms(constant pagoda_args::Matmul& args, device const float* w_scales,
+                                    device const float* bias, uint column, bool is_scaled) {
+  const uint own = min(column, args.out_cols - 1);
+  const uint other = args.silu_mul != 0 ? args.out_cols + own : own;
+  ColumnTerms terms;
+  terms.scale = is_scaled ? w_scales[own] : 1.0f;
+  terms.bias = args.has_bias != 0 ? bias[own] : 0.0f;
+  terms.other_scale = is_scaled ? w_scales[other] : 1.0f;
+  terms.other_bias = args.has_bias != 0 ? bias[other] : 0.0f;
+  return terms;
+}
+
+// Halfs have a scale per row, bfloats have none.
+METAL_FUNC float row_scale(device const float* x_scales, uint m, half) { return x_scales[m]; }
+METAL_FUNC float row_scale(device const float* x_scales, uint m, bfloat) { return 1.0f; }
+
+// Writes output (m, column) from the sums of that column and, with silu_mul, of its other factor.
+METAL_FUNC void write_out(constant pagoda_args::Matmul& args, thread const ColumnTerms& terms, float x_scale,
+                          device float* out, uint m, uint column, float sum, float other) {
+  float value = finish(sum, x_scale, terms.scale, terms.bias);
   if (args.silu_mul != 0) {
-    const uint at = args.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+    value = silu(value) * finish(other, x_scale, terms.other_scale, terms.other_bias);
   }
   store_out(args, out, m, column, value);
 }

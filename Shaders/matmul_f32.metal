@@ -1,4 +1,4 @@
-// matmul_f32: the product with f32 weights, nothing rounded.
+// matmul_f32: the product with f32 weights, without rounding operands.
 #include "matmul.h"
 
 // The product of a row of x and a row of weights, by one simdgroup: lanes take every 32nd column.
@@ -10,7 +10,7 @@ METAL_FUNC float lane_product(device const float* x, device const float* w, uint
   return simd_sum(sum);
 }
 
-// f32 weights, nothing rounded: a simdgroup for each output column. Grid: [out_cols / 4, rows / 8]
+// One simdgroup per output column. Grid: [out_cols / 4, rows / 8]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void matmul_f32(device const float* x [[buffer(0)]],
                          device const float* w [[buffer(1)]],

@@ -1,16 +1,16 @@
-// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the order.
+// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h describes layout and order.
 #include "matmul.h"
 #include "row_source.h"
 
-// A lane's share of a row of activations that are made here. x and gate: at the row; scales: of the row.
+// Computes a lane's share of a row of activations. x and gate: at the row; scales: of the row.
 METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
                           thread uint (&words)[kChunkTiles]) {
-  const uint head = column / source.dim;  // of all 16
+  const uint head = column / source.dim;  // the same for all 16
   const uint d = column % source.dim;
   device const float* at = x + long(head) * source.x_head_stride + d;
   device const float* gate_at = gate + long(head) * source.gate_head_stride + d;
-  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];  // a gate alone has none
+  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];  // a gate without a norm has none
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
@@ -19,8 +19,8 @@ METAL_FUNC void load_made(device const float* x, device const float* weight, dev
   }
 }
 
-// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where
-// activations need no preparation, or with MADE are made here.
+// Up to 8 MT rows of x against 8 RT rows of weights; the smaller RT, the more threadgroups there are. X: T, or float if
+// activations need no preparation or, with MADE, are computed here.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
@@ -39,16 +39,18 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;  // chunks whose loads are in flight: what registers hold
-  constexpr uint LOADED = RT * MT > 4 ? 1 : AHEAD;  // chunks whose activations are loaded at once: likewise
+  // Chunks of weights and chunks of activations with loads in flight: as many as fit in registers.
+  constexpr uint AHEAD = RT * MT == 1 ? 8 : RT == 4 ? 2 : 4 / RT;
+  constexpr uint LOADED = RT * MT > 4 ? 1 : RT * MT > 1 ? AHEAD : BITS == 16 ? 2 : 4;
   constexpr uint WIDTH = 8 * MT;
-  constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added at once: what threadgroup memory holds
+  constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added per pass, limited by threadgroup memory
   constexpr uint PASS = 8 * TILES;
   constexpr uint SUMS = kRuns * ROWS * PASS;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
-  threadgroup float shared_words[SHARED + MADE_WORDS];  // scratch of tiles first, then the sums of all runs; scales
+  threadgroup float shared_words[SHARED + MADE_WORDS];  // first tile scratch, then the sums of all runs; then scales
+  threadgroup float row_terms[2 * ROWS];  // scales and biases of the rows of weights, loaded before the inputs
   threadgroup float* scales = shared_words + SHARED;
   threadgroup float* parts = scales + WIDTH * kMostHeads;
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
@@ -73,10 +75,15 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
   const uint begin = sg * args.run;
+  if (tid < ROWS) {
+    const uint row = weight_row(args, tg, tid, ROWS);
+    row_terms[tid] = BITS < 16 ? w_scales[row] : 1.0f;
+    row_terms[ROWS + tid] = args.has_bias != 0 ? bias[row] : 0.0f;
+  }
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
   wait_for_inputs();
-  // Only saves work: rows that were made before have no source, and so no scales.
+  // Only saves work: rows that are already computed have no source, and so no scales.
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
@@ -84,7 +91,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     uint x_ahead[LOADED][MT][kChunkTiles];
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
-      // Only saves work: rows that are made here are loaded below.
+      // Only saves work: rows that are computed here are loaded below.
       if (!MADE && u % LOADED == 0) {
         #pragma unroll
         for (uint i = 0; i < LOADED; ++i) {
@@ -96,7 +103,6 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
         }
       }
       if (k0 + u * kChunk < end) {
-        uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
         #pragma unroll
         for (uint t = 0; t < MT; ++t) {
@@ -113,6 +119,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
             }
           }
         }
+        uint w_words[RT][kChunkTiles];
         #pragma unroll
         for (uint i = 0; i < RT; ++i) {
           share_words(share[u][i], w_words[i]);
@@ -125,7 +132,9 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
-  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
+  constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
+  const uint log_made = args.silu_mul != 0 ? LOG_ROWS - 1 : LOG_ROWS;
+  const uint made = 1u << log_made;  // columns of out
   #pragma unroll
   for (uint first = 0; first < MT; first += TILES) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -138,21 +147,29 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
+#pragma unroll 1  // this code runs once per launch: the less there is to fetch, the sooner it ends
     for (uint i = tid; i < made * PASS; i += 256) {
-      const uint r = i % made;
-      const uint m = 8 * first + i / made;
+      const uint r = i & (made - 1);
+      const uint row = i >> log_made;
+      const uint m = 8 * first + row;
       const uint column = tg * made + r;
       if (m < args.rows && column < args.out_cols) {
+        const uint other_r = ROWS - made + r;
+        ColumnTerms terms;
+        terms.scale = row_terms[r];
+        terms.bias = row_terms[ROWS + r];
+        terms.other_scale = row_terms[other_r];
+        terms.other_bias = row_terms[ROWS + other_r];
         float sum = 0.0f;
         float other = 0.0f;
         #pragma unroll
         for (uint run = 0; run < kRuns; ++run) {
-          sum += shared_words[(run * ROWS + r) * PASS + i / made];
+          sum += shared_words[(run * ROWS + r) * PASS + row];
           if (args.silu_mul != 0) {
-            other += shared_words[(run * ROWS + made + r) * PASS + i / made];
+            other += shared_words[(run * ROWS + made + r) * PASS + row];
           }
         }
-        write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+        write_out(args, terms, row_scale(x_scales, m, T(0.0f)), out, m, column, sum, other);
       }
     }
   }
@@ -191,42 +208,58 @@ kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 4>) matmul_few<bfloat, 
 template [[host_name("matmul_few_bf16_2_8")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 8>) matmul_few<bfloat, bfloat, 16, false, 2, 8>;
 template [[host_name("matmul_few_q8_1_1")]]
-kernel decltype(matmul_few<half, half, 8, false, 1, 1>) matmul_few<half, half, 8, false, 1, 1>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 1>) matmul_few<bfloat, bfloat, 8, false, 1, 1>;
 template [[host_name("matmul_few_q8_1_2")]]
-kernel decltype(matmul_few<half, half, 8, false, 1, 2>) matmul_few<half, half, 8, false, 1, 2>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 2>) matmul_few<bfloat, bfloat, 8, false, 1, 2>;
 template [[host_name("matmul_few_q8_1_4")]]
-kernel decltype(matmul_few<half, half, 8, false, 1, 4>) matmul_few<half, half, 8, false, 1, 4>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 4>) matmul_few<bfloat, bfloat, 8, false, 1, 4>;
 template [[host_name("matmul_few_q8_1_8")]]
-kernel decltype(matmul_few<half, half, 8, false, 1, 8>) matmul_few<half, half, 8, false, 1, 8>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 8>) matmul_few<bfloat, bfloat, 8, false, 1, 8>;
 template [[host_name("matmul_few_q8_2_1")]]
-kernel decltype(matmul_few<half, half, 8, false, 2, 1>) matmul_few<half, half, 8, false, 2, 1>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 1>) matmul_few<bfloat, bfloat, 8, false, 2, 1>;
 template [[host_name("matmul_few_q8_2_2")]]
-kernel decltype(matmul_few<half, half, 8, false, 2, 2>) matmul_few<half, half, 8, false, 2, 2>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 2>) matmul_few<bfloat, bfloat, 8, false, 2, 2>;
 template [[host_name("matmul_few_q8_2_4")]]
-kernel decltype(matmul_few<half, half, 8, false, 2, 4>) matmul_few<half, half, 8, false, 2, 4>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 4>) matmul_few<bfloat, bfloat, 8, false, 2, 4>;
 template [[host_name("matmul_few_q8_2_8")]]
-kernel decltype(matmul_few<half, half, 8, false, 2, 8>) matmul_few<half, half, 8, false, 2, 8>;
+kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 8>) matmul_few<bfloat, bfloat, 8, false, 2, 8>;
 template [[host_name("matmul_few_q4_1_1")]]
-kernel decltype(matmul_few<half, half, 4, false, 1, 1>) matmul_few<half, half, 4, false, 1, 1>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 1>) matmul_few<bfloat, bfloat, 4, false, 1, 1>;
 template [[host_name("matmul_few_q4_1_2")]]
-kernel decltype(matmul_few<half, half, 4, false, 1, 2>) matmul_few<half, half, 4, false, 1, 2>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 2>) matmul_few<bfloat, bfloat, 4, false, 1, 2>;
 template [[host_name("matmul_few_q4_1_4")]]
-kernel decltype(matmul_few<half, half, 4, false, 1, 4>) matmul_few<half, half, 4, false, 1, 4>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 4>) matmul_few<bfloat, bfloat, 4, false, 1, 4>;
 template [[host_name("matmul_few_q4_1_8")]]
-kernel decltype(matmul_few<half, half, 4, false, 1, 8>) matmul_few<half, half, 4, false, 1, 8>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 8>) matmul_few<bfloat, bfloat, 4, false, 1, 8>;
 template [[host_name("matmul_few_q4_2_1")]]
-kernel decltype(matmul_few<half, half, 4, false, 2, 1>) matmul_few<half, half, 4, false, 2, 1>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 1>) matmul_few<bfloat, bfloat, 4, false, 2, 1>;
 template [[host_name("matmul_few_q4_2_2")]]
-kernel decltype(matmul_few<half, half, 4, false, 2, 2>) matmul_few<half, half, 4, false, 2, 2>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 2>) matmul_few<bfloat, bfloat, 4, false, 2, 2>;
 template [[host_name("matmul_few_q4_2_4")]]
-kernel decltype(matmul_few<half, half, 4, false, 2, 4>) matmul_few<half, half, 4, false, 2, 4>;
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 4>) matmul_few<bfloat, bfloat, 4, false, 2, 4>;
 template [[host_name("matmul_few_q4_2_8")]]
-kernel decltype(matmul_few<half, half, 4, false, 2, 8>) matmul_few<half, half, 4, false, 2, 8>;
-template [[host_name("matmul_few_direct_1_1")]]
+kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 8>) matmul_few<bfloat, bfloat, 4, false, 2, 8>;
+template [[host_name("matmul_few_direct_bf16_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, false, 1, 1>) matmul_few<bfloat, float, 16, false, 1, 1>;
-template [[host_name("matmul_few_direct_2_1")]]
+template [[host_name("matmul_few_direct_bf16_2_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, false, 2, 1>) matmul_few<bfloat, float, 16, false, 2, 1>;
-template [[host_name("matmul_few_made_1_1")]]
+template [[host_name("matmul_few_made_bf16_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, true, 1, 1>) matmul_few<bfloat, float, 16, true, 1, 1>;
-template [[host_name("matmul_few_made_4_1")]]
+template [[host_name("matmul_few_made_bf16_4_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, true, 4, 1>) matmul_few<bfloat, float, 16, true, 4, 1>;
+template [[host_name("matmul_few_direct_q8_1_1")]]
+kernel decltype(matmul_few<bfloat, float, 8, false, 1, 1>) matmul_few<bfloat, float, 8, false, 1, 1>;
+template [[host_name("matmul_few_direct_q8_2_1")]]
+kernel decltype(matmul_few<bfloat, float, 8, false, 2, 1>) matmul_few<bfloat, float, 8, false, 2, 1>;
+template [[host_name("matmul_few_made_q8_1_1")]]
+kernel decltype(matmul_few<bfloat, float, 8, true, 1, 1>) matmul_few<bfloat, float, 8, true, 1, 1>;
+template [[host_name("matmul_few_made_q8_4_1")]]
+kernel decltype(matmul_few<bfloat, float, 8, true, 4, 1>) matmul_few<bfloat, float, 8, true, 4, 1>;
+template [[host_name("matmul_few_direct_q4_1_1")]]
+kernel decltype(matmul_few<bfloat, float, 4, false, 1, 1>) matmul_few<bfloat, float, 4, false, 1, 1>;
+template [[host_name("matmul_few_direct_q4_2_1")]]
+kernel decltype(matmul_few<bfloat, float, 4, false, 2, 1>) matmul_few<bfloat, float, 4, false, 2, 1>;
+template [[host_name("matmul_few_made_q4_1_1")]]
+kernel decltype(matmul_few<bfloat, float, 4, true, 1, 1>) matmul_few<bfloat, float, 4, true, 1, 1>;
+template [[host_name("matmul_few_made_q4_4_1")]]
+kernel decltype(matmul_few<bfloat, float, 4, true, 4, 1>) matmul_few<bfloat, float, 4, true, 4, 1>;

@@ -1,24 +1,24 @@
 // The loop of matmul_tiles and expert_many over the columns of 16 MT rows of x and 16 WT rows of weights.
 //
-// 128 threads; of their four simdgroups each has half of both. They stage a chunk of both operands in threadgroup
-// memory while the loads of the next one are in flight.
+// 128 threads in four simdgroups, each with half of the rows of both operands. They stage a chunk of both operands in
+// threadgroup memory while the loads of the next chunk are in flight.
 #pragma once
 
 #include "matmul.h"
 
 #ifdef __MSL_PAIRED_MMA__
-constant constexpr uint kStageScratch = 0;  // words of all simdgroups
+constant constexpr uint kStageScratch = 0;  // words, for all simdgroups together
 #else
 constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
 #endif
 
-// The row of weights that a thread's share i is from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and lower
-// half of a tile of 16.
+// The row of weights that share i of a thread comes from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and
+// lower half of a tile of 16.
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
 
-// Stores two shares as load_pair reads them. An NVIDIA lane multiplies four words at once, two of each row: they are
-// next to each other, one lane after the other, so that one load brings them. tile: the threadgroup's weights, rows of
-// LD words.
+// Stores two shares in the order that load_pair reads. An NVIDIA lane multiplies four words at once, two of each row:
+// they are stored next to each other, lane after lane, so that one load fetches them. tile: the threadgroup's weights,
+// rows of LD words.
 template <uint LD>
 METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
                            threadgroup uint* tile, uint pair, uint tid) {
@@ -34,7 +34,7 @@ METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const u
 #endif
 }
 
-// A lane's words of the tile of 16 rows from `row` on.
+// A lane's words of the tile of 16 rows that starts at `row`.
 template <uint LD>
 METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
 #ifdef __MSL_PAIRED_MMA__
@@ -55,9 +55,9 @@ METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thr
 #endif
 }
 
-// total = the products of the simdgroup's rows, its runs of columns added in order. x_at, w_at: where the thread's
-// shares begin, those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first of
-// them. LD: words of a staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+// total = the products of the simdgroup's rows, with the runs of columns added in order. x_at, w_at: start of the
+// thread's shares: those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first
+// of them. LD: words per staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
@@ -134,7 +134,7 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   }
 }
 
-// Puts the sums of a half of the rows of x, those from `first` on, where all threads find them: [x][weights].
+// Stores the sums of half of the rows of x, starting at `first`, where all threads can read them: [x][weights].
 template <uint WT, uint MT>
 METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* sums, uint first, uint sg) {
   if ((sg % 2) * (8 * MT) == first) {

@@ -1,11 +1,11 @@
-// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+// Norms and gates of activations, shared by their own kernels and the matmuls that compute their rows.
 #pragma once
 
 #include "common.h"
 
-constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowThreads = 256;  // threads that sum a row's squares; affects result bits
 constant constexpr uint kRowSimdgroups = 8;
-// Loads in flight of a thread: with one row there is nothing else to wait beside.
+// Loads in flight per thread: with one row there is no other work to hide their latency.
 constant constexpr uint kAhead = 8;
 
 // A thread's share of the sum of squares of a row.

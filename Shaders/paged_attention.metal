@@ -1,7 +1,9 @@
-// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
+// paged_attention: a tile of rows against its sequence's partitions, and the merge of partitions; paged_attention.h
+// gives the order.
 #include "attention_tile.h"
 
-// RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only, and walk.
+// RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only and loop
+// over the partitions.
 template <typename T, uint RT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention(device const float* q [[buffer(0)]],
@@ -19,10 +21,10 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                             uint sg [[simdgroup_index_in_threadgroup]],
                             uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements a thread keeps
+  constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements per thread
   threadgroup T q_tile[ROWS * kQueryStride];
   threadgroup float s_tile[ROWS * kScores];  // scores, weights, then the partition's output
-  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero beyond the end
+  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero past the end
   threadgroup float stats[ROWS * kStats];
 
   const RowTile tile = tile_at<ROWS>(cu_seqlens, context_lens, tg, args);
@@ -52,7 +54,7 @@ kernel decltype(paged_attention<bfloat, 1>) paged_attention<bfloat, 1>;
 template [[host_name("paged_attention_bf16_2")]]
 kernel decltype(paged_attention<bfloat, 2>) paged_attention<bfloat, 2>;
 
-// Single tokens: their partitions, in order. Grid: [heads, sequences]
+// Merges the partitions of single tokens, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
                                    device const int* cu_seqlens [[buffer(1)]],

@@ -1,8 +1,8 @@
-// qk_norm_rope: RMS norm of each head where there is a weight, then rotation of its first dims by the row's position.
+// qk_norm_rope: RMS norm of each head if there is a weight, then rotation of its first dims by the row's position.
 #include "args/qk_norm_rope.h"
 #include "rope.h"
 
-// Grid: [heads, tokens], one simdgroup each. out may be x: the head is read whole before it is written.
+// Grid: [heads, tokens], one simdgroup each. out may alias x: the whole head is read before it is written.
 [[max_total_threads_per_threadgroup(32)]]
 kernel void qk_norm_rope(device const float* x [[buffer(0)]],
                          device const float* weight [[buffer(1)]],

@@ -1,8 +1,8 @@
-// reshape_and_cache: keys and values of new tokens to their places in the paged cache.
+// reshape_and_cache: writes keys and values of new tokens to their slots in the paged cache.
 #include "common.h"
 #include "args/reshape_and_cache.h"
 
-// Grid: [tokens]. A slot is block * block_size + place.
+// Grid: [tokens]. A slot is block * block_size + offset.
 template <typename T>
 kernel void reshape_and_cache(device const float* k [[buffer(0)]],
                               device const float* v [[buffer(1)]],

@@ -1,4 +1,4 @@
-// rms_norm: optional residual addition, then normalisation of each row. One threadgroup a row.
+// rms_norm: optional residual addition, then normalisation of each row. One threadgroup per row.
 #include "args/rms_norm.h"
 #include "norms.h"
 
@@ -33,7 +33,7 @@ kernel void rms_norm(
       }
     }
   }
-  // A thread reads back what it wrote itself.
+  // Each thread reads back only what it wrote itself.
   const float squares = threadgroup_sum(thread_squares((device const float*)(x_row), args.width, tid), partial, lane,
                                         simdgroup, kRowSimdgroups);
   const float scale = rms_scale(squares, args.width, args.eps);

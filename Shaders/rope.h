@@ -1,10 +1,10 @@
-// The part of qk_norm_rope and rope_and_cache for one head: RMS norm where there is a weight, then the rotation.
+// The part of qk_norm_rope and rope_and_cache for one head: RMS norm if there is a weight, then the rotation.
 #pragma once
 
 #include "common.h"
 
-// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup; all lanes see all of
-// it, and all reads of `from` are done, so that the caller may write there.
+// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup. Afterwards all lanes
+// see the whole head, and all reads of `from` are done, so that the caller may write there.
 METAL_FUNC void norm_and_rotate(device const float* from, device const float* weight, device const float* inv_freq,
                                 int position, uint dim, uint half_rotary, float eps, float weight_offset,
                                 bool has_weight, threadgroup float* head, uint lane) {

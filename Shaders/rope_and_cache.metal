@@ -1,8 +1,8 @@
-// rope_and_cache: qk_norm_rope of queries and keys in place and reshape_and_cache of keys and values, in one launch.
+// rope_and_cache: qk_norm_rope of queries and keys in place, and reshape_and_cache of keys and values, in one launch.
 #include "args/rope_and_cache.h"
 #include "rope.h"
 
-// One simdgroup for each head of a token, queries first, then keys, then values. Grid: [heads, tokens]
+// One simdgroup per head of a token: queries first, then keys, then values. Grid: [heads, tokens]
 template <typename T>
 [[max_total_threads_per_threadgroup(32)]]
 kernel void rope_and_cache(device float* q [[buffer(0)]],

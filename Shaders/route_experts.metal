@@ -1,11 +1,11 @@
-// route_experts: the experts of each token with the highest scores, of equal ones the lower index, and their weights.
+// route_experts: for each token, the experts with the highest scores (the lower index on ties), and their weights.
 #include "common.h"
 #include "keys.h"
 #include "args/experts.h"
 
 constant constexpr uint kMaxChosen = 64;
 
-// What an expert is chosen by. Softmax keeps the order of logits.
+// The score by which experts are chosen. Softmax keeps the order of logits.
 METAL_FUNC float choice_of(device const float* logits, device const float* bias, uint e,
                            constant pagoda_args::RouteExperts& args) {
   if (args.is_sigmoid == 0) {
@@ -14,8 +14,8 @@ METAL_FUNC float choice_of(device const float* logits, device const float* bias,
   return sigmoid(logits[e]) + (args.has_bias != 0 ? bias[e] : 0.0f);
 }
 
-// The best groups, as bits: a group is as good as its best expert, or with a sigmoid as the sum of its best two. A lane
-// for each group.
+// The best groups, as a bit mask: a group is as good as its best expert, or with a sigmoid as the sum of its best two.
+// One lane per group.
 METAL_FUNC uint best_groups(device const float* logits, device const float* bias, uint lane,
                             constant pagoda_args::RouteExperts& args) {
   const uint size = args.num_experts / args.num_groups;
@@ -39,7 +39,7 @@ METAL_FUNC uint best_groups(device const float* logits, device const float* bias
   return kept;
 }
 
-// Each search takes the highest after the last one found, so no list of taken experts is kept.
+// Each search finds the highest after the previous one, so no list of taken experts is needed.
 // Grid: [tokens], one simdgroup each
 [[max_total_threads_per_threadgroup(32)]]
 kernel void route_experts(device const float* logits [[buffer(0)]],
@@ -53,7 +53,7 @@ kernel void route_experts(device const float* logits [[buffer(0)]],
   device const float* from = logits + long(token) * args.logits_stride;
   const uint group_size = args.num_experts / args.num_groups;
   uint kept = 1;
-  // Only saves work: of one group it is the best.
+  // Only saves work: a single group is always the best.
   if (args.num_groups > 1) {
     kept = best_groups(from, bias, lane, args);
   }

@@ -1,5 +1,5 @@
-// Rows of activations that a matmul normalises or gates as it reads them: the same bits as rms_norm, gated_rms_norm and
-// sigmoid_gate would have written, without their launch and without the row going through memory.
+// Rows of activations that a matmul normalises or gates as it reads them: the same bits that rms_norm, gated_rms_norm
+// and sigmoid_gate would have written, without their launch and without the row going through memory.
 #pragma once
 
 #include "args/row_source.h"
@@ -10,7 +10,7 @@ constant constexpr uint kGatedRmsNorm = 2;
 constant constexpr uint kSigmoidGate = 3;
 constant constexpr uint kMostHeads = 64;
 
-// scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats a row.
+// Computes scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats per row.
 METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
                            threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
   if (source.kind == kRmsNorm) {
@@ -30,7 +30,7 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
   } else {
-    // Only saves work: a gate alone reads no scales.
+    // Only saves work: a gate without a norm reads no scales.
     if (source.kind == kGatedRmsNorm) {
       for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
         device const float* head =
@@ -61,7 +61,7 @@ METAL_FUNC float row_element(device const float* x, device const float* weight, 
   return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
 }
 
-// Four neighbours in a head of that scale, from those of x, weight and gate.
+// Four adjacent elements in a head with scale `scale`, from those of x, weight and gate.
 METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args::RowSource& source, float scale) {
   if (source.kind == kRmsNorm) {
     return float4(normed(v.x, scale, w.x, source.weight_offset), normed(v.y, scale, w.y, source.weight_offset),
@@ -74,28 +74,28 @@ METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args:
   return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
 }
 
-// The same, loaded. x, weight, gate: at the first of them, a multiple of 4.
+// The same with loads. x, weight, gate: at the first element, whose index is a multiple of 4.
 METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
                                constant pagoda_args::RowSource& source, float scale) {
   const float4 v = *(device const float4*)(x);
   float4 w = v;
   float4 g = v;
-  // Only saves work: others do not use it.
+  // Only saves work: other kinds do not use it.
   if (source.kind != kSigmoidGate) {
     w = *(device const float4*)(weight);
   }
-  // Only saves work: others do not use it.
+  // Only saves work: other kinds do not use it.
   if (source.kind != kRmsNorm) {
     g = *(device const float4*)(gate);
   }
   return row_values(v, w, g, source, scale);
 }
 
-constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads take four at a time
-constant constexpr uint kQuads = 2;  // of such loads in flight; more make more code to fetch than they gain
+constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads read, four each
+constant constexpr uint kQuads = 2;  // such loads in flight; more would cost more in code to fetch than they gain
 
-// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on: all loads in flight at once.
-// Rows as MatmulRows::is_wide says; x and gate: at the row; from: a multiple of 4; out: kQuads of them.
+// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on, with all loads in flight at
+// once. Rows satisfy MatmulRows::is_wide; x and gate: at the row; from: a multiple of 4; out: [kQuads].
 METAL_FUNC void row_quads(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint from,
                           uint cols, uint tid, thread float4* out) {
@@ -113,11 +113,11 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
       const uint head = source.kind == 0 ? 0 : i / source.dim;
       const uint d = i - head * source.dim;
       v[j] = *(device const float4*)(x + (source.kind == 0 ? long(i) : long(head) * source.x_head_stride + d));
-      // Only saves work: others do not use it.
+      // Only saves work: other kinds do not use it.
       if (has_weight) {
         w[j] = *(device const float4*)(weight + d);
       }
-      // Only saves work: others do not use it.
+      // Only saves work: other kinds do not use it.
       if (source.kind > kRmsNorm) {
         g[j] = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
       }
@@ -128,7 +128,7 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
     const uint i = from + 4 * tid + kWideRow * j;
     out[j] = v[j];
     if (i < cols && source.kind != 0) {
-      // A gate alone has no scales.
+      // A gate without a norm has no scales.
       out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }

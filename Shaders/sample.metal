@@ -1,11 +1,11 @@
-// sample: a token for each row of logits, the one that sampler/ draws: top-k, then min-p, then top-p of the tempered
-// distribution, and a draw by inverse CDF in id order from the row's random bits, which a counter-based generator gave.
-// Weights are whole numbers, so that sums are exact in any order; sampler/logit_blocks.h has the same arithmetic.
+// sample: for each row of logits, the token that sampler/ draws: top-k, then min-p, then top-p of the tempered
+// distribution, and a draw by inverse CDF in id order with the row's random bits from a counter-based generator.
+// Weights are integers, so that sums are exact in any order; sampler/logit_blocks.h has the same arithmetic.
 #include "args/sample.h"
 #include "candidates.h"
 
 METAL_FUNC float multiply_add(float a, float b, float c) {
-  const float product = a * b;  // a statement of its own: rounded
+  const float product = a * b;  // a separate statement, so that it is rounded
   return product + c;
 }
 
@@ -25,7 +25,7 @@ METAL_FUNC float weight_of(float x) {
   return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
 }
 
-// In 2^-40, rounded down.
+// In units of 2^-40, rounded down.
 METAL_FUNC ulong whole_weight(float w) {
   const float scaled = w * 1048576.0f;
   const uint upper = uint(scaled);
@@ -95,7 +95,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
   keep_highest(mine, wanted, (threadgroup ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  // From here on a thread has a candidate; those past the last have none.
+  // From here on each thread has one candidate; those past the last have none.
   const ulong own = tid < wanted ? kept[tid] : 0ul;
   ulong highest = 0;
   for (uint i = 0; i < wanted; ++i) {
@@ -121,7 +121,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
   ulong all = 0;
-  ulong before = 0;  // of lower ids
+  ulong before = 0;  // weights of lower ids
   for (uint i = 0; i < wanted; ++i) {
     all += weights[i];
     before += id_in(kept[i]) < id_in(own) ? weights[i] : 0ul;

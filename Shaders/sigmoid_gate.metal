@@ -2,7 +2,7 @@
 #include "args/rows.h"
 #include "norms.h"
 
-// Grid: [heads * dim / 128, tokens]. out may be x.
+// Grid: [heads * dim / 128, tokens]. out may alias x.
 [[max_total_threads_per_threadgroup(128)]]
 kernel void sigmoid_gate(device const float* x [[buffer(0)]],
                          device const float* gate [[buffer(1)]],

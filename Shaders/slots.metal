@@ -1,8 +1,8 @@
-// zero_slots and copy_slot: whole slots of a pool, in words where their size allows it, else in bytes.
+// zero_slots and copy_slot: whole slots of a pool, in words if their size allows it, otherwise in bytes.
 #include "common.h"
 #include "args/rows.h"
 
-// Grid: [pieces, slots]
+// Grid: [chunks, slots]
 template <typename Unit>
 kernel void zero_slots(device Unit* pool [[buffer(0)]],
                        device const int* slots [[buffer(1)]],
@@ -17,7 +17,7 @@ kernel void zero_slots(device Unit* pool [[buffer(0)]],
   }
 }
 
-// Grid: [pieces]
+// Grid: [chunks]
 template <typename Unit>
 kernel void copy_slot(device Unit* pool [[buffer(0)]],
                       constant pagoda_args::Slot& args [[buffer(1)]],

@@ -1,19 +1,20 @@
 // Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
 //
-// A lane has a row (lane / 4) of an 8-row operand and 16 neighbouring columns of it (from 16 (lane % 4) on), as eight
-// words of two: one or two wide loads. Word j of all lanes is the chunk's tile j, an 8x8 matrix; so tile j holds the
-// columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are cut alike, and a sum takes the tiles in order.
+// A lane has one row (lane / 4) of an 8-row operand and 16 adjacent columns of it (starting at 16 (lane % 4)), as eight
+// words of two: one or two wide loads. Word j of all lanes forms tile j of the chunk, an 8x8 matrix; so tile j holds
+// the columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are divided in the same way, and a sum takes
+// the tiles in order.
 #pragma once
 
 #include "common.h"
 
 constant constexpr uint kChunk = 64;
 constant constexpr uint kChunkTiles = 8;
-constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply wants for each simdgroup
+constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply needs per simdgroup
 
 typedef simdgroup_matrix<float, 8, 8> SumTile;
 
-// Two numbers in one word, the first in the low half.
+// Packs two numbers into one word, the first in the low half.
 METAL_FUNC uint pack_half(float first, float second) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_pack_half(first, second);
@@ -30,6 +31,23 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 #endif
 }
 
+// Packs two numbers that bfloats hold exactly.
+METAL_FUNC uint pack_exact(float first, float second) {
+  return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
+}
+
+// a * b + c of two bfloats each, for sums that bfloats hold exactly.
+METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_fma_bfloats(a, b, c);
+#else
+  const float first = fma(as_type<float>(a << 16), as_type<float>(b << 16), as_type<float>(c << 16));
+  const float second =
+      fma(as_type<float>(a & 0xffff0000u), as_type<float>(b & 0xffff0000u), as_type<float>(c & 0xffff0000u));
+  return pack_exact(first, second);
+#endif
+}
+
 METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
   words[0] = a.x;
   words[1] = a.y;
@@ -41,13 +59,13 @@ METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
   words[7] = b.w;
 }
 
-// The tiles of a chunk from the words of all lanes: as they are, or transposed.
+// The tiles of a chunk from the words of all lanes: unchanged, or transposed.
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
                            thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
                            uint lane) {
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
+// NVIDIA's lanes hold exactly these words: rows of a left operand, columns of a right one.
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
@@ -67,7 +85,7 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
 }
 
 // acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, two tiles of w at a time. scratch: half of
-// kTileScratch words of the simdgroup's own. The same sums as chunk_multiply.
+// kTileScratch words, private to the simdgroup. The same sums as chunk_multiply.
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread const uint (&w)[2][kChunkTiles],
                               thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
@@ -82,7 +100,7 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
   for (uint t = 0; t < M; ++t) {
     make_tiles<T, true>(x[t], right[t], scratch, lane);
   }
-// Neighbouring products add to different sums: none waits for the one before it.
+// Consecutive products add to different sums: none waits for the one before it.
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; j += 2) {
 #pragma unroll
@@ -107,7 +125,7 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
 #endif
 }
 
-// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.
+// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words, private to the simdgroup.
 template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
                                thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
@@ -121,7 +139,7 @@ METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
+// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours in each direction.
 #pragma unroll
     for (uint i = 0; i < R; i += 2) {
 #pragma unroll
@@ -143,7 +161,7 @@ METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&
   }
 }
 
-// total += part, and part is zero afterwards. scratch: 128 words of the simdgroup's own
+// total += part, then clears part. scratch: 128 words, private to the simdgroup
 METAL_FUNC void move_sum(thread SumTile& total, thread SumTile& part, threadgroup uint* scratch, uint lane) {
 #ifdef __MSL_PAIRED_MMA__
   msl_add(total, part);

@@ -1,12 +1,12 @@
-// token_attention: rope_and_cache and paged_attention of single tokens, in one launch, with the bits of both.
+// token_attention: rope_and_cache and paged_attention of single tokens in one launch, with the bits of both.
 //
 // Only the threadgroup of a sequence's last partition reads the new token's key and value, and it writes them itself;
-// so up to eight heads may share a KV head: more would be several threadgroups. Queries are rotated by every partition.
+// this limits it to eight heads per KV head: more would need several threadgroups. Every partition rotates the queries.
 #include "args/token_attention.h"
 #include "attention_tile.h"
 #include "rope.h"
 
-// Queries of the token to s_tile, as floats; its key and value to the cache where this is the last partition.
+// Writes the token's queries to s_tile, as floats; in the last partition, also its key and value to the cache.
 template <typename T>
 METAL_FUNC void rotate_heads(device const float* q, device const float* k, device const float* v,
                              device const float* q_weight, device const float* k_weight, device const float* inv_freq,
@@ -23,7 +23,7 @@ METAL_FUNC void rotate_heads(device const float* q, device const float* k, devic
   if (is_last) {
     const long block = slot / long(args.block_size);
     const long place = slot % long(args.block_size);
-    if (sg == group % kSimdgroups) {  // it has the key
+    if (sg == group % kSimdgroups) {  // this simdgroup has the key
       device T* to = k_cache + block * args.k_block_stride + place * args.k_place_stride;
       for (uint d = lane; d < args.dim; d += 32) {
         to[d] = T(k_head[d]);
@@ -37,7 +37,7 @@ METAL_FUNC void rotate_heads(device const float* q, device const float* k, devic
   threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
 }
 
-// Grid: [sequences, KV heads, partitions]; q, k, v: as they were projected, a row for each sequence
+// Grid: [sequences, KV heads, partitions]; q, k, v: the unrotated projections, one row per sequence
 template <typename T>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void token_attention(device const float* q [[buffer(0)]],
@@ -61,10 +61,10 @@ kernel void token_attention(device const float* q [[buffer(0)]],
                             uint sg [[simdgroup_index_in_threadgroup]],
                             uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8;
-  constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements a thread keeps
+  constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements per thread
   threadgroup T q_tile[ROWS * kQueryStride];
   threadgroup float s_tile[ROWS * kScores];  // queries; then scores, weights and the partition's output
-  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero beyond the end
+  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero past the end
   threadgroup float k_head[kMaxDim];
   threadgroup float stats[ROWS * kStats];
 

@@ -8,8 +8,8 @@ namespace pagoda_args {
 struct Argmax {
   long logits_stride;  // elements from one row to the next
   uint vocab;
-  uint parts;      // of a row
-  uint part_size;  // logits of a part; the last has the rest
+  uint parts;      // per row
+  uint part_size;  // logits per part; the last part has the remainder
   uint reserved;
 };
 static_assert(sizeof(Argmax) == 24, "host and kernel agree");

@@ -8,10 +8,8 @@ namespace pagoda_args {
 struct Embedding {
   long out_stride;  // elements from one token to the next
   uint cols;
-  uint padded_cols;  // elements of a row of the table
-  uint block;        // columns that are rotated together (quantised tables)
-  uint reserved;
+  uint padded_cols;  // elements per row of the table
 };
-static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+static_assert(sizeof(Embedding) == 16, "host and kernel agree");
 
 }  // namespace pagoda_args

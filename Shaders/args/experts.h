@@ -9,7 +9,7 @@ namespace pagoda_args {
 struct RouteExperts {
   long logits_stride, ids_stride, weights_stride;  // elements from one token to the next
   uint num_experts;
-  uint chosen;  // experts of a token
+  uint chosen;  // experts per token
   uint normalise;
   uint is_sigmoid, has_bias;
   uint num_groups, groups_per_token;  // at most 32 groups
@@ -28,17 +28,17 @@ static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
 
 struct ExpertMatmul {
   long x_stride, out_stride;  // elements from one row to the next
-  uint x_share;               // rows of out that a row of x is for: all of a token, or one
+  uint x_share;               // rows of out that share a row of x: all of a token, or one
   uint cols;                  // of x
   uint padded_cols;           // of the weight
-  uint out_cols;              // N of an expert, or N / 2 with silu_mul
+  uint out_cols;              // N of one expert, or N / 2 with silu_mul
   uint expert_rows;           // N
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
 
 struct ExpertProducts {
-  Matmul matmul;     // of the rows of one expert
+  Matmul matmul;     // for the rows of one expert
   uint x_share;      // as in ExpertMatmul
   uint expert_rows;  // N
 };
@@ -48,7 +48,7 @@ struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
   uint cols;
   uint chosen;
-  uint has_shared;  // 0: a mixture without a shared expert; 2: one without a gate
+  uint has_shared;  // 0: no shared expert; 2: a shared expert without a gate
 };
 static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 

@@ -1,4 +1,4 @@
-// Arguments of gated_rms_norm, shared by the kernel and the host, shared by the kernels and the host.
+// Arguments of gated_rms_norm, shared by the kernel and the host.
 #pragma once
 
 #include "args/types.h"

@@ -13,10 +13,10 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;   // at most 256 each
-  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
+  uint is_wide;  // dk is 128 or 256, dv fills whole panels, and state and k_rows are aligned for vector loads
   float q_scale;
   uint reserved;
-  // gdn_decode_conv_*: the convolution that makes q, k and v, and the channels of their first heads.
+  // gdn_decode_conv_*: the convolution that computes q, k and v, and the channels where their first heads start.
   CausalConv1d conv;
   uint q_channel, k_channel, v_channel, reserved2;
 };

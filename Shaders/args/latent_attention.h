@@ -12,9 +12,9 @@ struct LatentAttention {
   uint num_sequences;
   uint heads;
   uint dim;         // of a cached row: a multiple of 8, at most 576
-  uint value_dim;   // of its first part, the value: a multiple of 8, at most 512
+  uint value_dim;   // of the leading part of the row, the value: a multiple of 8, at most 512
   uint block_size;  // a multiple of 8
-  uint max_parts;   // partitions of 256 positions that the partial results have room for
+  uint max_parts;   // partitions of 256 positions for which the partial results have space
   float scale;
   uint reserved;
 };

@@ -10,8 +10,8 @@ struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
-  uint block;    // columns that are rotated together (quantised weights)
-  uint is_wide;  // whether rows can be read four elements at a time, and have no padding
+  uint is_wide;  // whether rows can be read four elements at a time and have no padding
+  uint reserved;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
@@ -23,11 +23,11 @@ struct Matmul {
   uint cols;        // K
   uint out_cols;    // N, or N / 2 with silu_mul
   uint padded_cols;
-  uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
+  uint run;  // columns summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
-  uint adds;         // to what `out` has
-  RowSource source;  // of matmul_few_made_*
+  uint adds;         // whether to add to the contents of `out`
+  RowSource source;  // for matmul_few_made_*
 };
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 

@@ -14,11 +14,11 @@ struct PagedAttention {
   uint heads, group;  // query heads, and how many of them share a KV head
   uint dim;           // a multiple of 8, at most 256
   uint block_size;    // a multiple of 8
-  uint max_parts;     // partitions of 256 positions that the partial results have room for
-  uint window;        // positions a row sees, itself included (use_window)
+  uint max_parts;     // partitions of 256 positions for which the partial results have space
+  uint window;        // positions that a row sees, including its own (use_window)
   float scale;
   float softcap;  // (use_softcap)
-  uint is_split;  // whether single tokens have a threadgroup for each partition
+  uint is_split;  // whether single tokens have one threadgroup per partition
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 

@@ -9,7 +9,7 @@
 namespace pagoda_args {
 
 struct RmsNorm {
-  uint32_t width;            // H: elements of a row
+  uint32_t width;            // H: elements per row
   uint32_t x_stride;         // elements between rows of x
   uint32_t residual_stride;  // of residual
   uint32_t out_stride;       // of out

@@ -33,7 +33,7 @@ static_assert(sizeof(ScaleRows) == 16, "host and kernel agree");
 // Slots are counted in units: words of 4 bytes, or bytes.
 struct Slot {
   long slot_stride;  // units from one slot to the next
-  long slot_units;   // units of a slot
+  long slot_units;   // units per slot
   long from, to;     // copy_slot only
 };
 static_assert(sizeof(Slot) == 32, "host and kernel agree");

@@ -1,4 +1,4 @@
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+// Types of the argument structs shared by shaders and host: sizes are fixed, and every compiler asserts them.
 #pragma once
 
 #ifndef __METAL_VERSION__

@@ -10,7 +10,7 @@ namespace pagoda::device::gpu::software {
 
 namespace {
 
-std::string place(const Region& region, const char* at) {
+std::string location(const Region& region, const char* at) {
   return std::string(region.name) + " + " + std::to_string(at - region.low) + " (of " +
          std::to_string(region.high - region.low) + " bytes)";
 }
@@ -92,10 +92,10 @@ void AccessChecker::check_cell(const Tracked& tracked, Cell& cell, const Stamp& 
                                const Access& access) {
   const uint32_t num_threads = current_worker->num_threads();
   const auto race = [&](const Stamp& stamp, const char* did) {
-    fail_access(access, "race: " + place(tracked.region, at) + did + who(stamp, num_threads));
+    fail_access(access, "race: " + location(tracked.region, at) + did + who(stamp, num_threads));
   };
   if (!access.is_write && tracked.space == 1 && cell.write.thread == 0)
-    fail_access(access, "uninitialised: " + place(tracked.region, at));
+    fail_access(access, "uninitialised: " + location(tracked.region, at));
   if (!(access.is_atomic && cell.atomic_write) && !ordered(cell.write, now, num_threads))
     race(cell.write, " was written by ");
   if (access.is_write) {
@@ -121,8 +121,9 @@ void AccessChecker::access(void* address, size_t size, bool is_write, const void
   if (!tracked && (worker->owns(at) || is_program_memory(at))) return;
   const Access access{size, is_write, is_atomic, pc};
   if (!tracked) fail_access(access, "out of bounds: " + neighbour(at));
-  if (at + size > tracked->region.high) fail_access(access, "out of bounds: runs past " + place(tracked->region, at));
-  if (is_write && !tracked->region.written) fail_access(access, "write to const: " + place(tracked->region, at));
+  if (at + size > tracked->region.high)
+    fail_access(access, "out of bounds: runs past " + location(tracked->region, at));
+  if (is_write && !tracked->region.written) fail_access(access, "write to const: " + location(tracked->region, at));
   const uint32_t thread =
       1 + worker->group_index() * worker->num_threads() + fiber.builtins.thread_index_in_threadgroup;
   const Stamp now{thread, static_cast<uint16_t>(fiber.epochs.threadgroup[tracked->space]),

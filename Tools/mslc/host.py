@@ -3,27 +3,27 @@ import re
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "CxxCore/src"
-# Two kernels that make the same sum give the same bits only where no compiler fuses a product and a sum by itself.
+# Two kernels that compute the same sum give the same bits only if the compiler does not contract a product and a sum.
 CONTRACT_OFF = "#pragma METAL fp contract(off)\n"
 LITERAL_BYTES = 12000  # compilers limit the size of a literal; adjacent ones are concatenated
 BEGIN, END = "namespace pagoda::device::gpu::{} {{\n", "}}  // namespace pagoda::device::gpu::{}\n"
 
 
 def metal_text(path):
-    """A file of Shaders/ as Metal's compiler gets it once its includes are replaced by the headers they name."""
+    """A file of Shaders/ as passed to Metal's compiler once its includes are replaced by the headers they name."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if not re.match(r"\s*#\s*pragma\s+once", line))
 
 
 def literal(text):
     """`text` as raw string literals, split at line ends."""
-    pieces, piece = [], ""
+    chunks, chunk = [], ""
     for line in text.splitlines(keepends=True):
-        if len(piece) + len(line) > LITERAL_BYTES:
-            pieces.append(piece)
-            piece = ""
-        piece += line
-    return "\n".join(f'R"msl({p})msl"' for p in pieces + [piece])
+        if len(chunk) + len(line) > LITERAL_BYTES:
+            chunks.append(chunk)
+            chunk = ""
+        chunk += line
+    return "\n".join(f'R"msl({p})msl"' for p in chunks + [chunk])
 
 
 def namespace_of(kernel, entries, first_id):
@@ -80,7 +80,7 @@ def metal_headers(shaders):
 
 
 def cuda_headers(shim, translated):
-    """The shim, and the headers of the kernels translated."""
+    """The shim, and the translated headers of the kernels."""
     files = [shim / "vec.h"] + sorted((shim / "cuda").glob("*.h"))
     headers = [(path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8")) for path in files]
     headers += [(cuda_name(path), guarded(path, text)) for path, text in translated]
@@ -88,7 +88,7 @@ def cuda_headers(shim, translated):
 
 
 def guarded(path, text):
-    """Included once by a macro: a header in memory is no file that `#pragma once` could know again."""
+    """Adds an include guard: `#pragma once` cannot recognise a header in memory, which is not a file."""
     guard = "PAGODA_" + re.sub(r"\W", "_", path).upper()
     return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
 

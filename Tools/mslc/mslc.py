@@ -36,7 +36,7 @@ def translate_all(options, diag):
         stem = Path(path).stem
         software = load(path, "software", diag, options, len(mutants) if options.mutants else None)
         modules.append((stem, software))
-        mutants += [(stem, *place) for place in software.mutants]
+        mutants += [(stem, *site) for site in software.mutants]
         inline = not own or options.mutants  # a mutant is numbered by the kernel it is planted in
         files[f"{stem}.cpp"] = emit.software(software, path, str if inline else for_software.splitter(path))
         metal, cuda = host.metal_text(Path(path)), ""
@@ -52,7 +52,7 @@ def translate_all(options, diag):
         for path, text in for_software.headers():
             files[Path(host.software_name(path)).name] = host.software_header(path, text)
     if options.mutants:
-        files["mutants.txt"] = "".join("\t".join(map(str, (n, *place))) + "\n" for n, place in enumerate(mutants))
+        files["mutants.txt"] = "".join("\t".join(map(str, (n, *site))) + "\n" for n, site in enumerate(mutants))
     return files
 
 
@@ -82,7 +82,7 @@ def main():
         if path == "-":
             sys.stdout.write(text)
         elif not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
-            Path(path).write_text(text, encoding="utf-8")  # keeps the time of unchanged files: no rebuild
+            Path(path).write_text(text, encoding="utf-8")  # leaves the timestamps of unchanged files alone: no rebuild
     return 0
 
 

@@ -18,19 +18,19 @@ void multiply_add(int64_t rounds, const std::byte*) noexcept {
   asm volatile("" : : "r"(sums) : "memory");
 }
 
-// Reads 256 bytes of each stream in turn. `Vector` is a compiler vector type; always_inline gives this function the
-// target attributes of its caller.
+// Reads 256 bytes of each stream, round-robin. `Vector` is a compiler vector type; always_inline gives this function
+// the target attributes of its caller.
 template <class Vector>
 [[gnu::always_inline]] inline uint64_t read_streams(const std::byte* data, size_t size_bytes) noexcept {
-  constexpr size_t kPiece = kReadUnit / kNumStreams;
+  constexpr size_t kChunk = kReadUnit / kNumStreams;
   const size_t stream_bytes = size_bytes / kNumStreams;
   Vector sums[kNumStreams] = {};
-  for (size_t at = 0; at < stream_bytes; at += kPiece) {
+  for (size_t at = 0; at < stream_bytes; at += kChunk) {
     for (size_t stream = 0; stream < kNumStreams; ++stream) {
-      const std::byte* piece = data + stream * stream_bytes + at;
-      for (size_t i = 0; i < kPiece; i += sizeof(Vector)) {
+      const std::byte* chunk = data + stream * stream_bytes + at;
+      for (size_t i = 0; i < kChunk; i += sizeof(Vector)) {
         Vector loaded;
-        std::memcpy(&loaded, piece + i, sizeof loaded);
+        std::memcpy(&loaded, chunk + i, sizeof loaded);
         sums[stream] ^= loaded;
       }
     }

@@ -26,7 +26,7 @@ constexpr int32_t kRandomPromptTokens = 64;
 
 struct Answer {
   std::vector<int32_t> tokens;
-  std::vector<float> logprobs;  // empty unless asked for
+  std::vector<float> logprobs;  // empty unless requested
   FinishReason reason = FinishReason::none;
   Usage usage;
   Status status;
@@ -49,10 +49,10 @@ struct Answer {
 
 struct Outcome {
   std::vector<Answer> answers;
-  double seconds = 0;  // from the last first token to the last token
+  double seconds = 0;  // from the time all sequences have a token to the last token
   int64_t num_tokens = 0;
   SpeculationStats speculation;
-  speculate::Policy policy;  // after it
+  speculate::Policy policy;  // after the run
 };
 
 struct Run {
@@ -61,7 +61,7 @@ struct Run {
   bool has_drafts = false;
   bool has_logprobs = false;
   std::shared_ptr<Oracle> oracle;
-  std::shared_ptr<const speculate::Policy> policy;  // of the round before: engines live for longer than one answer
+  std::shared_ptr<const speculate::Policy> policy;  // learned in the previous round: real engines outlive one answer
 };
 
 engine::CoreConfig config_for(const engine::LoadedModel& loaded, const Run& run) {
@@ -92,7 +92,7 @@ Request request_for(const Run& run, size_t index) {
   return request;
 }
 
-// All requests at once, to their end.
+// Runs all requests concurrently to their end.
 Result<Outcome> answer(engine::LoadedModel& loaded, const Run& run) {
   engine::EngineCore core(*loaded.model, config_for(loaded, run));
   Outcome outcome;
@@ -173,8 +173,8 @@ Result<Pair> answer_both(engine::LoadedModel& loaded, const Prompts& prompts, co
   return Pair{std::move(without), std::move(with)};
 }
 
-// The first pair asks for log probabilities and is not timed: it warms up, teaches the policy what steps cost here, and
-// compares more.
+// The first pair of runs is not timed: it warms up, lets the policy measure the cost of steps, and also compares log
+// probabilities.
 Result<SpeculationBenchRow> measure(engine::LoadedModel& loaded, const std::string& kind, const Prompts& prompts,
                                     const SpeculationBenchSettings& settings) {
   SpeculationBenchRow row;
@@ -204,8 +204,8 @@ Status encode(const engine::LoadedModel& loaded, const std::string& text, std::v
   const Json message = Json::make_object({{"role", Json::make_string("user")}, {"content", Json::make_string(text)}});
   const Json variables =
       Json::make_object({{"messages", Json::make_array({message})}, {"add_generation_prompt", Json::make_bool(true)}});
-  PAGODA_ASSIGN_OR_RETURN(std::vector<PromptPiece> pieces, loaded.chat_template->render(variables));
-  return loaded.tokenizer->encode(pieces, ids);
+  PAGODA_ASSIGN_OR_RETURN(std::vector<PromptSegment> segments, loaded.chat_template->render(variables));
+  return loaded.tokenizer->encode(segments, ids);
 }
 
 std::vector<int32_t> random_ids(uint64_t seed, int32_t vocab_size) {
@@ -240,7 +240,7 @@ Status check(const SpeculationBenchSettings& settings) {
 Status measure_speculation(engine::LoadedModel& loaded, const SpeculationBenchSettings& settings,
                            const std::function<void(const SpeculationBenchRow&)>& report) {
   if (loaded.core.max_drafts == 0)
-    return make_error(StatusCode::invalid_argument, "speculation is off: there is nothing to compare");
+    return make_error(StatusCode::invalid_argument, "speculation is off, so there is nothing to compare");
   std::vector<SpeculationBenchPrompt> prompts = settings.prompts;
   if (!loaded.tokenizer) prompts = {{"random ids", {}}};
   for (const SpeculationBenchPrompt& prompt : prompts) {

@@ -1,4 +1,4 @@
-// Reads, makes and keeps verdicts on kernels for matrix units.
+// Reads, determines and caches the choice of kernels for matrix units.
 #include "device/product_choice.h"
 
 #include <cstdio>
@@ -13,8 +13,8 @@
 namespace pagoda::device {
 namespace {
 
-constexpr std::string_view kTrialVersion = "1";  // of what a trial asks for
-constexpr double kMostTime = 0.95;               // of the usual kernels' time; more may be noise
+constexpr std::string_view kTrialVersion = "1";  // of the requirements of a trial
+constexpr double kMostTime = 0.95;               // relative to the usual kernels; a smaller gain may be noise
 constexpr size_t kMostReason = 200;              // characters
 
 enum class Found { none, tensor, usual, unfinished };
@@ -46,10 +46,10 @@ Verdict read(const std::string& path) {
   std::getline(file, reason);
   for (const Found found : {Found::tensor, Found::usual})
     if (word == kWords[static_cast<size_t>(found)]) return {found, reason};
-  return {Found::unfinished, {}};  // or it is no file of ours
+  return {Found::unfinished, {}};  // or not one of our files
 }
 
-// Whether the file has it now.
+// Returns whether the file now contains the verdict.
 bool keep(const std::string& path, const Verdict& verdict) {
   if (path.empty()) return false;
   std::error_code ignored;
@@ -71,24 +71,24 @@ Result<Verdict> make_verdict(Device& device, TensorProducts& products, std::span
   auto trusted = options.make_trusted();
   if (!trusted.is_ok()) return trusted.status;
   const Result<double> time = try_tensor_products(device, products, **trusted, shapes, options.trial);
-  if (time.status.code == StatusCode::out_of_memory) return time.status;  // another start may have room
+  if (time.status.code == StatusCode::out_of_memory) return time.status;  // another start may have enough memory
   if (!time.is_ok()) return Verdict{Found::usual, one_line(time.status.message)};
   char text[64];
   std::snprintf(text, sizeof text, "%.2f of the time of the usual kernels", *time);
   return Verdict{*time <= kMostTime ? Found::tensor : Found::usual, text};
 }
 
-// A verdict that is not kept is none: the next start might find another.
+// A result that cannot be cached is not used: the next start might find a different one.
 Verdict try_now(Device& device, TensorProducts& products, std::span<const ProductShape> shapes,
                 const ProductOptions& options, const std::string& path) {
-  if (!keep(path, {Found::unfinished, {}})) return {Found::usual, "there is no folder to keep a verdict in"};
+  if (!keep(path, {Found::unfinished, {}})) return {Found::usual, "there is no folder to cache the result in"};
   const Result<Verdict> made = make_verdict(device, products, shapes, options);
   if (!made.is_ok()) {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
     return {Found::usual, one_line(made.status.message)};
   }
-  return keep(path, *made) ? *made : Verdict{Found::usual, "the verdict could not be kept"};
+  return keep(path, *made) ? *made : Verdict{Found::usual, "the result could not be cached"};
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ void choose_products(Device& device, std::span<const ProductShape> shapes, const
   if (verdict.found == Found::none) verdict = try_now(device, *products, tried, options, path);
   if (verdict.found == Found::tensor && options.may_try)
     if (const Status runs = run_tensor_products(device, *products, tried); !runs.is_ok()) {
-      verdict = {Found::usual, one_line("they run no more: " + runs.message)};
+      verdict = {Found::usual, one_line("they no longer run: " + runs.message)};
       (void)keep(path, verdict);
     }
   if (verdict.found == Found::unfinished) verdict.reason = "a trial of them did not end";

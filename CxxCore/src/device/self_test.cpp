@@ -1,4 +1,4 @@
-// Runs the same ops with the same numbers on two devices and compares what comes out.
+// Runs the same ops with the same numbers on two devices and compares the results.
 #include "device/self_test.h"
 
 #include <cmath>
@@ -10,10 +10,10 @@
 namespace pagoda::device {
 namespace {
 
-// Of a small layer of each kind. Rows of a prompt make kernels of many rows run, the token after it those of few.
+// Sizes of a small layer of each kind. A prompt runs kernels for many rows, the token after it those for few.
 constexpr int64_t kHidden = 256, kPrompt = 70, kHeads = 4, kHeadDim = 128, kBlockSize = 16, kBlocks = 5;
 constexpr int64_t kKeyDim = 128, kValueHeads = 2, kChannels = 2 * kKeyDim + kValueHeads * kKeyDim;
-// Of the norm of what is compared: 8 bits of a bfloat's, of which a device may round a few sums differently.
+// Relative to the norm of the compared values: a bfloat16 has 8 bits, and a device may round a few sums differently.
 constexpr double kTolerance = 2e-2;
 
 struct Output {
@@ -21,7 +21,7 @@ struct Output {
   std::vector<float> values;
 };
 
-// One device with what the test puts on it.
+// One device and the test's data on it.
 class Bench {
  public:
   explicit Bench(Device& device) noexcept : device_(device) {}
@@ -85,9 +85,9 @@ class Bench {
   void attention(int64_t rows, const SequenceArgs& where) {
     const Tensor q = numbers({rows, kHeads, kHeadDim}, 1), out = zeros(DType::f32, {rows, kHeads, kHeadDim});
     const Tensor k = numbers({rows, 1, kHeadDim}, 1), v = numbers({rows, 1, kHeadDim}, 1);
-    std::vector<int64_t> places;
-    for (int64_t i = 0; i < rows; ++i) places.push_back(position_ + i);
-    const Tensor slots = upload(DType::i64, {rows}, places.data(), places.size() * sizeof(int64_t));
+    std::vector<int64_t> slot_indices;
+    for (int64_t i = 0; i < rows; ++i) slot_indices.push_back(position_ + i);
+    const Tensor slots = upload(DType::i64, {rows}, slot_indices.data(), slot_indices.size() * sizeof(int64_t));
     if (!status_.is_ok()) return;
     Encoder& encoder = device_.encoder();
     encoder.reshape_and_cache({k, v, slots, caches_[0], caches_[1]});
@@ -104,7 +104,7 @@ class Bench {
             context};
   }
 
-  float next() noexcept {  // uniform in -1 .. 1, the same row of numbers for every device
+  float next() noexcept {  // uniform in -1 .. 1, the same sequence of numbers for every device
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<float>(static_cast<int32_t>(random_ >> 32)) / 2147483648.0f;
   }
@@ -175,7 +175,7 @@ Status self_test(Device& tested, Device& trusted) {
       difference += d * d;
       norm += static_cast<double>(wanted.values[j]) * wanted.values[j];
     }
-    if (!(difference <= kTolerance * kTolerance * norm))  // NaN is no agreement
+    if (!(difference <= kTolerance * kTolerance * norm))  // NaN does not agree
       return make_error(StatusCode::device_error, tested.info().name + " disagrees with " + trusted.info().name +
                                                       " in the self-test of " + got.op);
   }

@@ -1,4 +1,4 @@
-// Makes weights of a model's shapes, multiplies the same rows by them in several ways, compares and times.
+// Creates weights of a model's shapes, multiplies the same rows by them in several ways, compares and times.
 #include "device/tensor_trial.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace pagoda::device {
 namespace {
 
-constexpr int64_t kCounts[] = {300, 1, 2, 8, 64};  // of rows; the most first
+constexpr int64_t kCounts[] = {300, 1, 2, 8, 64};  // of rows; the largest first
 constexpr int64_t kDistinct = TrialSide::kDistinct;
 constexpr int64_t kPromptRows = 512, kMostColumns = 256;
 constexpr double kPromptSteps = 2, kDecodeSteps = 256;  // of the request that is timed
 constexpr int kPromptProducts = 2, kDecodeProducts = 8;
-// Of a row's norm. Both sets of kernels get the same operands of 16 bits: sums of floats differ by some 1e-6, sums of
-// less by more than 1e-3. `trusted` rounds activations in its own way, as in the self-test.
+// Relative to a row's norm. Both sets of kernels get the same 16-bit operands: float sums differ by some 1e-6, sums of
+// lower precision by more than 1e-3. `trusted` rounds activations in its own way, as in the self-test.
 constexpr double kSumTolerance = 1e-4, kTrustedTolerance = 2e-2;
 
 double system_seconds() {
@@ -35,7 +35,7 @@ Status wrong(const ProductShape& shape, const std::string& what) {
   return make_error(StatusCode::device_error, concat(text_of(shape), ": ", what));
 }
 
-// Whether `got` is `wanted` but for `tolerance` of its norm; NaN is not.
+// Whether `got` equals `wanted` within `tolerance` of its norm; false for NaN.
 bool agree(const float* got, const float* wanted, size_t count, double tolerance) {
   double difference = 0, norm = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -69,7 +69,8 @@ Status check_numbers(TrialSide& side, TensorProducts& products, Device& trusted,
   const auto width = static_cast<size_t>(side.width());
   std::vector<float> usual, exact, ours(sampled.size());
   PAGODA_RETURN_IF_ERROR(side.multiply(kDistinct, usual));
-  PAGODA_ASSIGN_OR_RETURN(TrialSide other, TrialSide::make(trusted, shape, numbers, sampled, kDistinct));
+  PAGODA_ASSIGN_OR_RETURN(TrialSide other,
+                          TrialSide::make(trusted, shape, numbers, sampled, kDistinct, /*is_trusted=*/true));
   PAGODA_RETURN_IF_ERROR(other.multiply(kDistinct, exact));
   for (size_t i = 0; i < static_cast<size_t>(kDistinct); ++i) {
     if (!agree(&first[i * width], &usual[i * width], width, kSumTolerance))
@@ -81,7 +82,7 @@ Status check_numbers(TrialSide& side, TensorProducts& products, Device& trusted,
   return ok_status();
 }
 
-// Seconds that `times` products of so many rows take together.
+// Total seconds of `times` products of `rows` rows: the best of several rounds, after a warm-up.
 Result<double> best_seconds(TrialSide& side, int64_t rows, int times, const TrialOptions& options) {
   double best = 0;
   for (int round = -1; round < options.rounds; ++round) {
@@ -121,7 +122,8 @@ Result<double> try_tensor_products(Device& tested, TensorProducts& products, Dev
     for (size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<int64_t>(i);
     const int64_t last = static_cast<int64_t>(columns.size()) - 1, picked = std::min(last + 1, kMostColumns);
     for (int64_t i = 0; i < picked; ++i) sampled.push_back(picked > 1 ? i * last / (picked - 1) : 0);
-    PAGODA_ASSIGN_OR_RETURN(TrialSide side, TrialSide::make(tested, shape, numbers, columns, kPromptRows));
+    PAGODA_ASSIGN_OR_RETURN(TrialSide side,
+                            TrialSide::make(tested, shape, numbers, columns, kPromptRows, /*is_trusted=*/false));
     std::vector<float> first;
     PAGODA_RETURN_IF_ERROR(check_bits(side, products, shape, first));
     PAGODA_RETURN_IF_ERROR(check_numbers(side, products, trusted, shape, numbers, sampled, first));
@@ -139,7 +141,8 @@ Status run_tensor_products(Device& device, TensorProducts& products, std::span<c
   const int64_t column = 0;
   for (const ProductShape& shape : shapes) {
     const ProductShape small{.rows = 1, .cols = 64, .format = shape.format};
-    PAGODA_ASSIGN_OR_RETURN(TrialSide side, TrialSide::make(device, small, TrialNumbers(small.cols), {&column, 1}, 1));
+    PAGODA_ASSIGN_OR_RETURN(TrialSide side, TrialSide::make(device, small, TrialNumbers(small.cols), {&column, 1}, 1,
+                                                            /*is_trusted=*/false));
     PAGODA_RETURN_IF_ERROR(side.multiply(1));
   }
   return ok_status();

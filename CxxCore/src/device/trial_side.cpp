@@ -2,6 +2,7 @@
 #include "device/trial_side.h"
 
 #include "base/assign_or_return.h"
+#include "device/host/quantise.h"
 
 namespace pagoda::device {
 
@@ -19,20 +20,26 @@ void TrialNumbers::copy(int64_t row, float scale, float* to) const {
 }
 
 Result<TrialSide> TrialSide::make(Device& device, const ProductShape& shape, const TrialNumbers& numbers,
-                                  std::span<const int64_t> columns, int64_t max_rows) {
+                                  std::span<const int64_t> columns, int64_t max_rows, bool is_trusted) {
   const auto kept = static_cast<int64_t>(columns.size()), cols = shape.cols, half = shape.rows / 2;
   TrialSide side(device, shape.silu_mul, kept);
   PAGODA_RETURN_IF_ERROR(device.reserve({.tokens = max_rows, .cols = cols}));
+  const bool is_rounded = is_trusted && is_quantised(shape.format);
   const auto read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
-    for (int64_t i = begin; i < begin + count; ++i, into += cols * static_cast<int64_t>(sizeof(float)))
-      numbers.copy(columns[static_cast<size_t>(i % kept)] + i / kept * half, 1.0f / 16, reinterpret_cast<float*>(into));
+    for (int64_t i = begin; i < begin + count; ++i, into += cols * static_cast<int64_t>(sizeof(float))) {
+      auto* row = reinterpret_cast<float*>(into);
+      numbers.copy(columns[static_cast<size_t>(i % kept)] + i / kept * half, 1.0f / 16, row);
+      if (is_rounded && !host::round_in_groups(shape.format, {row, static_cast<size_t>(cols)}))
+        return make_error(StatusCode::internal, "a number of the trial is not finite");
+    }
     return ok_status();
   };
   const int64_t rows = shape.silu_mul ? 2 * kept : kept;
-  PAGODA_ASSIGN_OR_RETURN(side.weight_, device.make_weight({"trial", DType::f32, rows, cols, read_rows}, shape.format));
+  PAGODA_ASSIGN_OR_RETURN(side.weight_, device.make_weight({"trial", DType::f32, rows, cols, read_rows},
+                                                           is_rounded ? WeightFormat::f32 : shape.format));
   PAGODA_ASSIGN_OR_RETURN(side.x_, side.floats(max_rows, cols));
   PAGODA_ASSIGN_OR_RETURN(side.out_, side.floats(max_rows, kept));
-  constexpr int64_t kFirst = 1000;  // rows of x are other pieces than the first rows of the weight
+  constexpr int64_t kFirst = 1000;  // rows of x are different segments from the first rows of the weight
   std::vector<float> x(static_cast<size_t>(max_rows * cols));
   for (int64_t i = 0; i < max_rows; ++i) numbers.copy(kFirst + i % kDistinct, 1.0f, &x[static_cast<size_t>(i * cols)]);
   PAGODA_RETURN_IF_ERROR(device.upload(side.x_, x.data(), x.size() * sizeof(float)));

@@ -1,4 +1,4 @@
-// One device of a trial of products: a weight whose numbers any device can make again, and rows to multiply by it.
+// One device of a trial of products: a weight whose numbers any device can reproduce, and rows to multiply by it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace pagoda::device {
 
-// Row r of a matrix is a piece of one sequence of numbers, so that any row can be had at once; rows 4099 apart are
-// alike.
+// Row r of a matrix is a segment of one sequence of numbers, so that any row can be computed directly; rows 4099 apart
+// are equal.
 class TrialNumbers {
  public:
   explicit TrialNumbers(int64_t cols);
@@ -26,14 +26,15 @@ class TrialNumbers {
 
 class TrialSide {
  public:
-  static constexpr int64_t kDistinct = 37;  // row i of x is row i % 37: a tile has it at another place each time
+  static constexpr int64_t kDistinct = 37;  // row i of x is row i % 37: at a different index of a tile each time
 
-  // columns: those of the output of `shape` that are made, in order. Reserves for `max_rows` rows of x.
+  // columns: the output columns of `shape` to compute, in order. Reserves for `max_rows` rows of x. is_trusted:
+  // quantised weights are floats with the values that a GPU rounds them to, since the CPU rounds differently.
   static Result<TrialSide> make(Device& device, const ProductShape& shape, const TrialNumbers& numbers,
-                                std::span<const int64_t> columns, int64_t max_rows);
+                                std::span<const int64_t> columns, int64_t max_rows, bool is_trusted);
 
   int64_t width() const noexcept { return width_; }  // columns of the output
-  // The product of the first `rows` rows, `times` times over; and what it is.
+  // The product of the first `rows` rows, repeated `times` times; and its result.
   Status multiply(int64_t rows, int times = 1);
   Status multiply(int64_t rows, std::vector<float>& out);
 

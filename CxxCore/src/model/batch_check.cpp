@@ -32,7 +32,7 @@ Status check_range(const char* field, const std::vector<T>& values, int64_t limi
   return ok_status();
 }
 
-// `has_state`: of the whole model, of which this may be a part without recurrent layers.
+// `has_state`: whether the whole model has recurrent layers; this part of it may have none.
 Status check_counts(const ForwardBatch& batch, bool has_state, const EngineLimits& sizes) {
   const int64_t tokens = batch.num_tokens(), seqs = batch.num_seqs();
   PAGODA_RETURN_IF_ERROR(check_count("token_ids", batch.token_ids.size(), 1, sizes.max_num_tokens));
@@ -56,16 +56,16 @@ Status check_blocks(size_t b, std::span<const int32_t> blocks, const EngineLimit
   return ok_status();
 }
 
-// Entries that did not change were checked in the step in which they did.
+// Unchanged entries were checked in the step that changed them.
 Status check_table_changes(const ForwardBatch& batch, const EngineLimits& sizes) {
   for (const TableChange& c : batch.table_changes) {
     if (c.row < 0 || c.row >= batch.num_seqs() || c.first < 0 || c.count <= 0 ||
         c.count > sizes.max_blocks_per_seq - c.first)
       return bad(concat("table_changes has entries ", c.first, " and ", c.count, " more of row ", c.row, "; there are ",
                         batch.num_seqs(), " rows of ", sizes.max_blocks_per_seq));
-    const int64_t place = int64_t{c.row} * sizes.max_blocks_per_seq + c.first;
+    const int64_t offset = int64_t{c.row} * sizes.max_blocks_per_seq + c.first;
     const auto entries =
-        std::span(batch.block_tables).subspan(static_cast<size_t>(place), static_cast<size_t>(c.count));
+        std::span(batch.block_tables).subspan(static_cast<size_t>(offset), static_cast<size_t>(c.count));
     PAGODA_RETURN_IF_ERROR(check_blocks(static_cast<size_t>(c.row), entries, sizes));
   }
   return ok_status();
@@ -95,7 +95,7 @@ Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layou
   return ok_status();
 }
 
-// Two sequences in one slot would write over each other.
+// Two sequences in one slot would overwrite each other.
 Status check_state_slots(const ForwardBatch& batch, const EngineLimits& sizes) {
   PAGODA_RETURN_IF_ERROR(check_range("state_slots", batch.state_slots, sizes.num_state_slots));
   PAGODA_RETURN_IF_ERROR(check_range("fresh_slots", batch.fresh_slots, sizes.num_state_slots));
@@ -113,14 +113,15 @@ Status check_copies(const char* field, const std::vector<Copy>& copies, int64_t 
   return ok_status();
 }
 
-// A save reads the slot of the sequence that its last row belongs to, and writes to one that no sequence has.
+// A save reads the slot of the sequence of its last row, and writes to a slot that no sequence uses.
 Status check_saves(const ForwardBatch& batch, const EngineLimits& sizes) {
   const int64_t max_saves = batch.state_slots.empty() ? 0 : sizes.max_state_saves;
   PAGODA_RETURN_IF_ERROR(check_count("state_saves", batch.state_saves.size(), 0, max_saves));
   int32_t last_end = 0;
   for (const StateSave& save : batch.state_saves) {
     if (save.end_row <= last_end || save.end_row > batch.num_tokens())
-      return bad(concat("state_saves must go up from row 1 to ", batch.num_tokens(), ", one ends at ", save.end_row));
+      return bad(
+          concat("state_saves must increase from row 1 to ", batch.num_tokens(), ", one ends at ", save.end_row));
     last_end = save.end_row;
     const auto owner = std::lower_bound(batch.cu_seqlens.begin(), batch.cu_seqlens.end(), save.end_row) - 1;
     const auto& slots = batch.state_slots;

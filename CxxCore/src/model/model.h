@@ -27,55 +27,55 @@ struct WeightsSummary {
   std::vector<std::string> skipped_tensors;  // present in the files, not used
   // Bytes of each layer's weights that a token reads, and bytes that the layer takes on the device.
   std::vector<int64_t> layer_read_bytes, layer_bytes;
-  std::vector<device::ProductShape> products;  // of a token, those of experts apart; each shape once
+  std::vector<device::ProductShape> products;  // the products of a token, without those of experts; each shape once
 };
 
 class Model {
  public:
   virtual ~Model() = default;
 
-  // Runs one step and waits for it; what the next two give stays valid until the next call.
+  // Runs one step and waits for it; the results of the next two functions are valid until the next call.
   virtual Status forward(const ForwardBatch& batch) = 0;
-  // The logits of further rows of the last forward(), whose batch must have had keeps_states: at most max_logits_rows
-  // at a time. They replace those before; picked() is empty.
+  // The logits of more rows of the last forward(), whose batch must have had keeps_states: at most max_logits_rows
+  // at a time. They replace the previous ones; picked() is empty.
   virtual Status project(std::span<const int32_t> rows) {
-    return make_error(StatusCode::unsupported, "the model gives no logits after its step");
+    return make_error(StatusCode::unsupported, "the model has no logits after its step");
   }
-  // A part of a model (ModelConfig::is_part()): its layers over the rows of a step. `in`, [T, hidden], is what the part
-  // before gave; the first part has none and embeds the tokens. `out` is [T, hidden] too.
+  // A part of a model (ModelConfig::is_part()): its layers over the rows of a step. `in`, [T, hidden], is the output of
+  // the previous part; the first part has none and embeds the tokens. `out` is also [T, hidden].
   virtual Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) {
     return make_error(StatusCode::unsupported, "the model is not a part of one");
   }
-  // The first part: takes rows that the last part gave for those of a step, so that project() gives their logits.
+  // Only in the first part: takes the last part's rows as the states of a step, so that project() can compute logits.
   virtual Status take_states(std::span<const float> rows) {
     return make_error(StatusCode::unsupported, "the model is not a part of one");
   }
 
-  // forward() in two calls: launch() begins a step and finish() waits for it; a step that could not be launched has no
-  // finish(). A model on several machines begins a step while others are in flight. Steps end in the order in which
-  // they began; after finish() the results are those of the oldest, as after forward(). Failed steps end all of them.
+  // forward() in two calls: launch() starts a step and finish() waits for it. If launch() fails, finish() must not be
+  // called. A model on several machines starts a step while others are in flight. Steps end in the order in which they
+  // started; after finish() the results are those of the oldest, as after forward(). A failed step ends all of them.
   virtual int32_t max_in_flight() const noexcept { return 1; }
-  // Whether the step itself runs after launch(), beside the host.
+  // Whether the step runs asynchronously to the host after launch().
   virtual bool launches_early() const noexcept { return false; }
   virtual Status launch(const ForwardBatch& batch) { return forward(batch); }
   virtual Status finish() { return ok_status(); }
-  // Any thread: why no step can run now, though later ones may; and how often all caches have been lost.
+  // Any thread may call these: why no step can run at present, and how often all caches have been lost.
   virtual Status ready() const { return ok_status(); }
   virtual uint64_t num_losses() const noexcept { return 0; }
-  virtual void accept_losses(uint64_t num_losses) noexcept {}  // that many are known: steps may begin again
+  virtual void accept_losses(uint64_t num_losses) noexcept {}  // acknowledges that many: steps may start again
 
   // Whether read_state() works.
   virtual bool gives_states() const noexcept { return false; }
-  // The state of a row of the last forward(), whose batch must have had keeps_states, behind the last norm: hidden_size
+  // The state of a row of the last forward(), whose batch must have had keeps_states, after the last norm: hidden_size
   // values.
   virtual Status read_state(int32_t row, std::span<float> to) {
-    return make_error(StatusCode::unsupported, "the model gives no states after its step");
+    return make_error(StatusCode::unsupported, "the model has no states after its step");
   }
-  // Whether it has an MTP head, for draft() and ForwardBatch::feeds_head.
+  // Whether the model has an MTP head, for draft() and ForwardBatch::feeds_head.
   virtual bool has_head() const noexcept { return false; }
   // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a draft after it. The
-  // hidden states before the rows are those of the sequence's last tokens (`is_first`), or those that rows
-  // batch.head_rows of the last call gave. logits() and picked() are those of the token after each row, of the first
+  // hidden states before the rows are those of the sequence's last tokens (`is_first`), or the outputs of rows
+  // batch.head_rows of the last call. logits() and picked() then describe the token after each row, over the first
   // draft_vocab_size() ids.
   virtual Status draft(const ForwardBatch& batch, bool is_first) {
     return make_error(StatusCode::unsupported, "the model has no MTP head");
@@ -83,15 +83,15 @@ class Model {
 
   virtual int32_t draft_vocab_size() const noexcept { return 0; }  // 0: all ids
 
-  // [R] the tokens drawn from rows whose logits are not wanted, -1 where the sampler would refuse them; empty where the
-  // device does not draw, or the batch wants all logits.
+  // [R] the tokens sampled from rows whose logits are not needed, -1 if the sampler would refuse them; empty if the
+  // device does not sample, or the batch needs all logits.
   virtual std::span<const int32_t> picked() const noexcept = 0;
-  // [R, vocab], or of a draft [R, draft_vocab_size()]; rows with an id in picked() may hold anything.
+  // [R, vocab], or for a draft [R, draft_vocab_size()]; rows with an id in picked() are undefined.
   virtual std::span<const float> logits() const noexcept = 0;
 
-  // The bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot (state_slot_bytes), out
-  // of the pools and back into them: for a cache on disk. Their order is private to the model. Tokens of a block after
-  // the first `num_tokens`, which may belong to another sequence, are read as zeros.
+  // Copies the bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot
+  // (state_slot_bytes), out of the pools and back, for a cache on disk. Their order is private to the model. Tokens of
+  // a block after the first `num_tokens`, which may belong to another sequence, are read as zeros.
   virtual Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) = 0;
   virtual Status write_block(int32_t block, std::span<const std::byte> from) = 0;
   virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;
@@ -101,38 +101,39 @@ class Model {
   virtual Status allocate(const EngineLimits& sizes) = 0;
 };
 
-// The element type weights are kept in: `choice` is auto, float32, float16 or bfloat16.
+// The element type of the weights: `choice` is auto, float32, float16 or bfloat16.
 Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
-// The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit, 4bit, or auto: none for a checkpoint of
-// floats; for a quantised one 8bit when most of its weights have 5 bits or more, else 4bit.
+// The format of the weights: `choice` is none (use `dtype`), bf16, 8bit, 4bit, or auto: none for a checkpoint of
+// floats; for a quantised one 8bit if most of its weights have 5 bits or more, else 4bit.
 Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const io::Checkpoint& checkpoint);
 
 // The element type of the KV cache: `choice` is auto (that of the model's numbers), one of the above, or int8.
 Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype);
 
-// Whether the checkpoint has an MTP head that this model can run, and whether it shall be loaded: fills the fields of
+// Whether the checkpoint has an MTP head that this model can run, and whether it is to be loaded: fills the fields of
 // `config` about it.
 void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted);
 
 cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept;
 
-// Checks that every tensor the architecture needs is there with the right shape, and adds up; reads no tensor data.
+// Checks that every tensor the architecture needs is present with the right shape, and sums the sizes; reads no tensor
+// data.
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                      const device::Device& device, WeightFormat format);
 
-// Bytes allocate() will ask for beside the pools: step inputs, activations, logits, device scratch.
+// Bytes that allocate() needs besides the pools: step inputs, activations, logits, device scratch.
 int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device,
                         const EngineLimits& sizes) noexcept;
 
-// A folder where load_model() keeps matrices as the device wants them, for the next load.
+// A folder where load_model() caches matrices in the device's format for the next load.
 struct WeightCache {
   std::string folder;                     // "" = none
-  int64_t max_bytes = int64_t{64} << 30;  // of all files that loads have kept there
-  std::string note;  // filled: where they came from or went to, or why they are not kept; empty without a folder
+  int64_t max_bytes = int64_t{64} << 30;  // limit for all cached files
+  std::string note;  // output: where they came from or went to, or why they are not cached; empty without a folder
 };
 
-// Whatever is wrong with the cache, the model is loaded from the checkpoint.
+// If anything is wrong with the cache, the model is loaded from the checkpoint.
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
                                           int32_t block_size, const std::function<bool(double)>& progress,

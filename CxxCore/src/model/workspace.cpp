@@ -12,18 +12,18 @@
 namespace pagoda::model {
 namespace {
 
-struct Widths {           // of the scratch tensors: the largest any layer needs
+struct Widths {           // of the scratch tensors: the largest of any layer
   int64_t projected = 0;  // output of mixer_in
   int64_t inner = 0;      // after the convolution; output of mlp_in
   int64_t mixed = 0;      // output of attention or GDN, all heads; queries of latent attention
-  int64_t mixer_out = 0;  // what mixer_out reads
+  int64_t mixer_out = 0;  // input of mixer_out
 };
 
 Widths scratch_widths(const io::ModelConfig& c) noexcept {
   const int64_t q = int64_t{c.num_heads} * c.head_dim, kv = int64_t{c.num_kv_heads} * c.head_dim;
   const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
   const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
-  const int64_t dense = int64_t{c.intermediate_size} * (c.gelu ? 2 : 1);  // both halves, where they are joined later
+  const int64_t dense = int64_t{c.intermediate_size} * (c.gelu ? 2 : 1);  // both halves, if a later op joins them
   Widths widths{0, std::max<int64_t>(dense, c.shared_expert_size), 0, 0};
   for (io::LayerKind kind : c.layers) {
     if (kind == io::LayerKind::linear_attention && c.channel_decay) {
@@ -56,8 +56,8 @@ device::Tensor take_rows(Arena& arena, int64_t rows, int64_t width) noexcept {
   return device::slice(arena.take(DType::f32, {rows, row_stride(width)}), 1, 0, width);
 }
 
-// A save splits at most one sequence in two and adds one segment, whose cu_seqlens begin with one more 0.
-int64_t max_piece_values(const EngineLimits& sizes) noexcept {
+// A save splits at most one sequence in two and adds one segment, whose cu_seqlens start with another 0.
+int64_t max_segment_values(const EngineLimits& sizes) noexcept {
   const int64_t saves = sizes.max_state_saves;
   return saves > 0 ? 3 * (sizes.max_num_seqs + saves) + saves + 1 : 0;
 }
@@ -68,14 +68,14 @@ int64_t max_kept(const io::ModelConfig& config, const EngineLimits& sizes) noexc
   return seqs * (device::kMaxDrafts + 1) + (seqs > 0 ? sizes.max_state_saves : 0);
 }
 
-// Of all lists of the largest step (Workspace::begin).
+// The bytes of all lists of the largest step (Workspace::begin).
 int64_t max_input_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t ids = StepInputs::size_bytes(tokens, sizeof(int32_t));
   const int64_t of_seqs = StepInputs::size_bytes(seqs + 1, sizeof(int32_t));
   int64_t bytes = 2 * ids + StepInputs::size_bytes(tokens, sizeof(int64_t)) + 4 * of_seqs;
   bytes += StepInputs::size_bytes(rows, sizeof(int32_t)) + StepInputs::size_bytes(rows, sizeof(Draw));
-  bytes += StepInputs::size_bytes(max_piece_values(sizes), sizeof(int32_t));
+  bytes += StepInputs::size_bytes(max_segment_values(sizes), sizeof(int32_t));
   if (!config.runs_mtp_head) return bytes;
   const int64_t kept = max_kept(config, sizes);
   return bytes + of_seqs + ids + StepInputs::size_bytes(kept, sizeof(int32_t)) +
@@ -118,7 +118,7 @@ size_t picked_bytes(const EngineLimits& sizes) noexcept {
   return static_cast<size_t>(sizes.max_logits_rows) * sizeof(int32_t);
 }
 
-// The tables of earlier steps are still there.
+// Uploads only the changed entries: those of earlier steps are still valid.
 Status fill_tables(device::Tensor& tables, const ForwardBatch& batch, device::Device& device) {
   tables = device::slice(tables, 0, 0, batch.num_seqs());
   const int64_t width = tables.shape[1], entry_bytes = sizeof(int32_t);
@@ -126,11 +126,11 @@ Status fill_tables(device::Tensor& tables, const ForwardBatch& batch, device::De
     return device.upload(tables, batch.block_tables.data(),
                          static_cast<size_t>(batch.num_seqs() * width * entry_bytes));
   for (const TableChange& change : batch.table_changes) {
-    const int64_t place = change.row * width + change.first;
+    const int64_t offset = change.row * width + change.first;
     const device::Tensor part =
-        device::dense(tables.buffer, DType::i32, {change.count}, tables.offset_bytes + place * entry_bytes);
+        device::dense(tables.buffer, DType::i32, {change.count}, tables.offset_bytes + offset * entry_bytes);
     PAGODA_RETURN_IF_ERROR(
-        device.upload(part, batch.block_tables.data() + place, static_cast<size_t>(change.count * entry_bytes)));
+        device.upload(part, batch.block_tables.data() + offset, static_cast<size_t>(change.count * entry_bytes)));
   }
   return ok_status();
 }
@@ -200,18 +200,17 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Engin
     workspace.shift_.reserve(static_cast<size_t>(sizes.max_num_tokens));
     const auto kept = static_cast<size_t>(max_kept(config, sizes));
     workspace.kept_.reserve(kept);
-    workspace.kept_places_.reserve(kept);
+    workspace.kept_slots_.reserve(kept);
   }
   workspace.segments_.reserve(static_cast<size_t>(sizes.max_state_saves) + 1);
-  workspace.piece_values_.reserve(static_cast<size_t>(max_piece_values(sizes)));
+  workspace.segment_values_.reserve(static_cast<size_t>(max_segment_values(sizes)));
   return workspace;
 }
 
 namespace {
 
-// The parts of sequences that lie in rows [begin, end), as three lists behind each other in `values`.
-// Returns how many they are.
-int64_t add_piece(const ForwardBatch& batch, int32_t begin, int32_t end, std::vector<int32_t>& values) {
+// Appends the parts of sequences in rows [begin, end) to `values` as three consecutive lists; returns their number.
+int64_t add_segment(const ForwardBatch& batch, int32_t begin, int32_t end, std::vector<int32_t>& values) {
   const size_t num_seqs = batch.context_lens.size();
   const auto for_each_part = [&](auto&& body) {
     for (size_t b = 0; b < num_seqs; ++b) {
@@ -241,17 +240,17 @@ void Workspace::cut_rope_runs(const ForwardBatch& batch) {
   }
 }
 
-void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
+void Workspace::cut_segments(const ForwardBatch& batch, const Step& step) {
   segments_.clear();
   if (batch.state_saves.empty())
     return segments_.push_back(
         {.first_row = 0, .num_rows = batch.num_tokens(), .sequences = step.sequences, .save = {}});
-  piece_values_.clear();
+  segment_values_.clear();
   const auto cut = [&](int32_t begin, int32_t end, const StateSave* save) {
     if (begin == end) return;
-    int64_t first = static_cast<int64_t>(piece_values_.size());
-    const int64_t count = add_piece(batch, begin, end, piece_values_);
-    const auto take = [&](int64_t size) {  // where it lies among piece_values_, which are added when all are cut
+    int64_t first = static_cast<int64_t>(segment_values_.size());
+    const int64_t count = add_segment(batch, begin, end, segment_values_);
+    const auto take = [&](int64_t size) {  // the list's offset in segment_values_, which are uploaded at the end
       first += size;
       return device::dense(nullptr, DType::i32, {size}, (first - size) * static_cast<int64_t>(sizeof(int32_t)));
     };
@@ -270,7 +269,7 @@ void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
     begin = save.end_row;
   }
   cut(begin, batch.num_tokens(), nullptr);
-  const device::Tensor added = inputs_.add(piece_values_);
+  const device::Tensor added = inputs_.add(segment_values_);
   for (Segment& segment : segments_)
     for (device::Tensor* t :
          {&segment.sequences.cu_seqlens, &segment.sequences.context_lens, &segment.sequences.state_slots}) {
@@ -279,23 +278,23 @@ void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
     }
 }
 
-// Which hidden state stands before each row, and which are kept: the last of every sequence, and those before a save.
+// The hidden state before each row, and the states to keep: the last of every sequence, and those before a save.
 void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
   const int64_t num_tokens = batch.num_tokens(), num_seqs = batch.num_seqs(), ring = hidden_ring_;
   const bool is_draft = !batch.head_rows.empty();
-  before_.clear(), shift_.clear(), kept_.clear(), kept_places_.clear();
+  before_.clear(), shift_.clear(), kept_.clear(), kept_slots_.clear();
   auto save = batch.state_saves.begin();
   for (size_t b = 0; b < static_cast<size_t>(num_seqs); ++b) {
     const int32_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1];
-    const auto place = [&](int64_t slot, int64_t position) { return slot * ring + (position + ring) % ring; };
+    const auto slot_of = [&](int64_t slot, int64_t position) { return slot * ring + (position + ring) % ring; };
     const int64_t first = batch.positions[begin], slot = batch.state_slots[b];
     before_.push_back(is_draft && batch.head_rows[b] >= 0 ? batch.head_rows[b]
-                                                          : static_cast<int32_t>(place(slot, first - 1)));
+                                                          : static_cast<int32_t>(slot_of(slot, first - 1)));
     for (int32_t row = begin; row < end; ++row)
       shift_.push_back(static_cast<int32_t>(row == begin ? static_cast<int64_t>(b) : num_seqs + row - 1));
     const auto keep = [&](int32_t row, int64_t to_slot) {
       kept_.push_back(static_cast<int32_t>(num_seqs + row));
-      kept_places_.push_back(place(to_slot, first + row - begin));
+      kept_slots_.push_back(slot_of(to_slot, first + row - begin));
     };
     for (int32_t row = std::max(begin, end - static_cast<int32_t>(ring)); row < end; ++row) keep(row, slot);
     for (; save != batch.state_saves.end() && save->end_row <= end; ++save) keep(save->end_row - 1, save->to);
@@ -306,7 +305,7 @@ void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
   if (is_draft) return;
   step.head.shift = inputs_.add(shift_);
   step.head.kept = inputs_.add(kept_);
-  step.head.kept_places = inputs_.add(kept_places_);
+  step.head.kept_slots = inputs_.add(kept_slots_);
   step.head.hidden = device::slice(step.head.hidden, 0, 0, num_seqs + num_tokens);
   step.head.tail = device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
 }
@@ -344,7 +343,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.draws = inputs_.add(takes_more_than(1) ? std::span<const Draw>(batch.draws) : std::span<const Draw>());
   step.host_positions = batch.positions;
   if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty())) begin_head(batch, step);
-  cut_pieces(batch, step);
+  cut_segments(batch, step);
   PAGODA_RETURN_IF_ERROR(inputs_.upload(device));
   step.segments = segments_;
   cut_rope_runs(batch);

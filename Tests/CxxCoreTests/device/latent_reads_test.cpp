@@ -1,5 +1,5 @@
 // latent_attention at a context of 16k reads the latent cache about once for all heads. The kernels' own source is
-// compiled here over element types whose loads go through a model of a core's cache: what it misses is read from
+// compiled here with element types whose loads go through a model of a core's cache: a miss counts as a read from
 // memory.
 #include <algorithm>
 #include <atomic>
@@ -21,8 +21,8 @@
 
 namespace pagoda::device::cpu::counting {
 
-// Lines of 64 bytes in sets of 16, of which the least recently used goes first. Half of the smallest second-level cache
-// of current servers, since queries and sums need room too.
+// Lines of 64 bytes in sets of 16, with LRU eviction. Half of the smallest L2 cache of current servers, since queries
+// and sums need space too.
 class CacheModel {
  public:
   void touch(const void* address, size_t size_bytes) noexcept {
@@ -120,7 +120,7 @@ void partition_counted(const AttentionTile& tile, int64_t partition, float* part
   attend_partition<RowAttention<T>>(tile, partition, partial);
 }
 
-// Another table of kernels, with attention that counts.
+// A copy of a kernel table whose attention kernels count their reads.
 Kernels counting_kernels(const Kernels& others) {
   Kernels kernels = others;
   kernels.attention[kv_format_of(DType::bf16)] = attention_counted<Counted16>;
@@ -131,12 +131,12 @@ Kernels counting_kernels(const Kernels& others) {
   return kernels;
 }
 
-// Kernels of an instruction set behind a count of the bytes of the rows that they are given.
+// The kernels of an instruction set, wrapped to count the bytes of the rows passed to them.
 const Kernels* inner = nullptr;
 std::atomic<int64_t> given_bytes{0};
 
 void count_rows(const AttentionTile& tile, Range seen, DType type) {
-  given_bytes += (seen.end - seen.begin) * tile.k_place_stride * static_cast<int64_t>(dtype_bytes(type)) *
+  given_bytes += (seen.end - seen.begin) * tile.k_row_stride * static_cast<int64_t>(dtype_bytes(type)) *
                  (tile.v == tile.k ? 1 : 2);
 }
 template <DType Type>
@@ -168,7 +168,7 @@ namespace counting = device::cpu::counting;
 namespace {
 
 constexpr int64_t kContext = 16384, kBlockSize = 16;
-constexpr double kMostReads = 1.2;  // of the bytes of the latent cache
+constexpr double kMostReads = 1.2;  // relative to the bytes of the latent cache
 
 struct LatentModel {
   const char* name;
@@ -213,7 +213,7 @@ class Decode {
 void check_reads(const std::string& who, double ratio) {
   note(who + ": " + std::to_string(ratio) + " times the latent cache");
   CHECK(ratio <= kMostReads);
-  CHECK(ratio >= 0.95);  // all of it: a count of nothing is not a proof; int8 rows may have padding that is not read
+  CHECK(ratio >= 0.95);  // everything is counted; int8 rows may have padding that is not read
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ PAGODA_TEST(latent_decode_reads_the_cache_about_once_from_memory) {
     }
 }
 
-// A kernel reads its input once from memory: a partition's keys are still in the cache when they are its values.
+// A kernel reads its input once from memory: a partition's keys are still in the cache when used as its values.
 PAGODA_TEST(latent_decode_gives_each_row_to_the_kernels_once) {
   const auto all = device::cpu::supported_kernels();
   for (const device::cpu::Kernels* kernels : all)

@@ -102,6 +102,34 @@ PAGODA_TEST(packed_numbers_are_rounded_to_the_nearest) {
   CHECK(quantise_8bit(zeros, bytes, scale) && scale * bytes[0] == 0.0f && scale * bytes[1] == 0.0f);
 }
 
+// A group's unit is the row's, halved as often as its largest number allows: an outlier affects only its own group.
+PAGODA_TEST(packed_groups_keep_an_outlier_to_themselves) {
+  Random random(seed(54));
+  std::vector<float> row = random.normal(200, 0.02f);  // the last group has 8 columns
+  row[40] = -3.0f;
+  for (size_t i = 64; i < 96; ++i) row[i] = 0.0f;
+  row[100] = 1e-9f;
+  int8_t values[200];
+  uint8_t shifts[7];
+  float scale;
+  CHECK(quantise_8bit_groups(row, values, shifts, scale));
+  CHECK_EQ(scale, 3.0f / 127.0f);
+  CHECK(shifts[1] == 0 && values[40] == -127 && shifts[2] == 15);
+  std::vector<float> rounded = row;
+  CHECK(round_in_groups(WeightFormat::q8, rounded));
+  for (size_t i = 0; i < row.size(); ++i) {
+    const float unit = std::ldexp(scale, -shifts[i / kStepGroup]);
+    CHECK_EQ(rounded[i], unit * values[i]);
+    CHECK(std::fabs(rounded[i] - row[i]) <= unit * 0.5001f);
+  }
+  for (const size_t group : {size_t{0}, size_t{3}, size_t{6}}) CHECK(shifts[group] >= 4);
+  const float with_bad[2] = {1.0f, std::numeric_limits<float>::infinity()};
+  CHECK(!quantise_8bit_groups(with_bad, values, shifts, scale));
+  std::vector<float> tiny = {0.0f, 1e-44f}, bad(with_bad, with_bad + 2);
+  CHECK(round_in_groups(WeightFormat::q8, tiny) && tiny[0] == 0.0f && tiny[1] == 0.0f);
+  CHECK(!round_in_groups(WeightFormat::q4, bad));
+}
+
 PAGODA_TEST(packed_products_are_the_integer_sums) {
   const struct {
     int64_t m, n, k;

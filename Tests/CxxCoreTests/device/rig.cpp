@@ -2,10 +2,12 @@
 #include "device/rig.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/kv_row.h"
+#include "device/host/quantise.h"
 #include "device/registry.h"
 #include "support/test.h"
 
@@ -70,6 +72,14 @@ Tensor Rig::longs(const std::vector<int64_t>& values) {
 }
 
 device::Weight* Rig::weight(const std::vector<float>& values, int64_t rows, int64_t cols, WeightFormat format) {
+  has_quantised_weights_ = has_quantised_weights_ || is_quantised(format);
+  if (rounds_in_groups_ && is_quantised(format)) {
+    std::vector<float> rounded = values;
+    for (int64_t r = 0; r < rows; ++r)
+      CHECK(
+          device::host::round_in_groups(format, {&rounded[static_cast<size_t>(r * cols)], static_cast<size_t>(cols)}));
+    return weight(rounded, rows, cols, WeightFormat::f32);
+  }
   device::WeightSource source{"test", DType::f32, rows, cols, [&](int64_t begin, int64_t count, std::byte* into) {
                                 std::copy_n(reinterpret_cast<const std::byte*>(values.data() + begin * cols),
                                             count * cols * 4, into);
@@ -118,10 +128,22 @@ std::vector<std::string> tested_devices() {
   return names;
 }
 
+// The polar method of libstdc++'s normal_distribution, with the same results. That class computes a logarithm of the
+// engine's range per number, which takes 3 us where long double is emulated: most of the tests' time under qemu.
 std::vector<float> Random::normal(int64_t count, float scale) {
-  std::normal_distribution<float> distribution;
+  const auto signed_unit = [&] { return 2 * std::min(static_cast<float>(engine_()) * 0x1p-64f, 0x1.fffffep-1f) - 1; };
   std::vector<float> values(static_cast<size_t>(count));
-  for (float& x : values) x = scale * distribution(engine_);
+  for (size_t i = 0; i < values.size(); i += 2) {
+    float x, y, square;
+    do {
+      x = signed_unit();
+      y = signed_unit();
+      square = x * x + y * y;
+    } while (square > 1 || square == 0);
+    const float factor = std::sqrt(-2 * std::log(square) / square);
+    values[i] = scale * (y * factor);
+    if (i + 1 < values.size()) values[i + 1] = scale * (x * factor);
+  }
   return values;
 }
 

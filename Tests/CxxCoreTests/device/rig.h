@@ -17,6 +17,9 @@ class Rig {
  public:
   explicit Rig(const std::string& device_name, int num_threads = 2);
   explicit Rig(std::unique_ptr<device::Device> device);
+  // From now on quantised weights are floats with the values that GPU kernels round them to.
+  void round_weights_in_groups() { rounds_in_groups_ = true; }
+  bool has_quantised_weights() const { return has_quantised_weights_; }
   bool is_ok() const { return device_ != nullptr; }
   device::Device& device() { return *device_; }
   device::Encoder& encoder() { return device_->encoder(); }
@@ -37,6 +40,7 @@ class Rig {
  private:
   device::Tensor put(DType dtype, Shape shape, const void* values, size_t size_bytes);
 
+  bool rounds_in_groups_ = false, has_quantised_weights_ = false;
   std::unique_ptr<device::Device> device_;
   std::vector<std::unique_ptr<device::Buffer>> buffers_;
   std::vector<std::unique_ptr<device::Weight>> weights_;

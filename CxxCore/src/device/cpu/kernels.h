@@ -121,9 +121,10 @@ struct ConvTile {
   int64_t rows, channels, kernel;
 };
 
-// These affect result bits: positions are processed in chunks (kPiece) of partitions, which are merged in order.
-constexpr int kPiece = 32;       // positions per step of the online softmax
-constexpr int kPartition = 256;  // positions; a multiple of kPiece
+// These affect result bits: positions are processed in chunks (kChunkPositions) of partitions, which are merged in
+// order.
+constexpr int kChunkPositions = 32;  // positions per step of the online softmax
+constexpr int kPartition = 256;      // positions; a multiple of kChunkPositions
 constexpr int kMaxQueries =
     256;  // queries per attention task: they share each read of the cache, and their working set is 2 MiB
 constexpr int64_t kMaxPadded = (kMaxLatentDim + 15) / 16 * 16;
@@ -137,9 +138,9 @@ struct AttentionTile {
   int64_t rows, num_heads, dim;
   int64_t first_position;  // of row 0
   const void* k;
-  int64_t k_block_stride, k_place_stride;  // at this KV head
+  int64_t k_block_stride, k_row_stride;  // at this KV head
   const void* v;
-  int64_t v_block_stride, v_place_stride;
+  int64_t v_block_stride, v_row_stride;
   const int32_t* blocks;
   int64_t block_size;
   float scale;
@@ -148,7 +149,7 @@ struct AttentionTile {
   int64_t stride;      // partitions until the next one this thread processes, which is prefetched
   float softcap;       // 0 = none
   const float* sinks;  // of the tile's heads, or null
-  int64_t value_dim;   // `dim` but where values are the first elements of the keys
+  int64_t value_dim;   // equals `dim`, unless values are the leading elements of the keys
 };
 
 // Layout of a partition's partial result: each query's maximum score and sum of weights (0: it sees nothing here), then
@@ -158,7 +159,7 @@ constexpr int64_t partial_floats(int64_t num_queries, int64_t dim) noexcept {
 }
 // The current partition and the merged partitions; then, as floats: queries and one chunk of the cache; or for AMX
 // tiles, in bf16 except for the scores: queries, scores, values of a partition and 16 keys.
-constexpr int64_t kRowsScratch = kMaxQueries * kMaxPadded + kPiece * kMaxPadded;
+constexpr int64_t kRowsScratch = kMaxQueries * kMaxPadded + kChunkPositions * kMaxPadded;
 constexpr int64_t kTilesScratch = (kMaxQueries + kPartition + 16) * kMaxPadded / 2 + kMaxQueries * kPartition;
 constexpr int64_t kAttentionScratch =
     2 * partial_floats(kMaxQueries, kMaxHeadDim) + (kRowsScratch > kTilesScratch ? kRowsScratch : kTilesScratch);
@@ -191,7 +192,7 @@ struct GdnHead {
 // Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk], decays [Dk].
 constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + (kGdnBlock + 1) * kMaxHeadDim;
 
-// Rows [first_row, first_row + rows) of one block of kda for one head; pointers of inputs are at the first of them.
+// Rows [first_row, first_row + rows) of one block of kda for one head; input pointers refer to the first of them.
 struct KdaHead {
   const float *q = nullptr, *k = nullptr, *v = nullptr, *a = nullptr;
   float* out = nullptr;

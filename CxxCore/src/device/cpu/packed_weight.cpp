@@ -18,18 +18,18 @@ namespace {
 using host::kStepGroup;
 using host::Steps;
 
-constexpr int64_t kPieceBytes = int64_t{8} << 20;  // of the source, read per chunk
+constexpr int64_t kChunkBytes = int64_t{8} << 20;  // of the source, read per chunk
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
 // Offset in a block of byte `column` of channel `c` (of 16).
-int64_t place_of(int64_t column, int64_t c, int64_t run) noexcept {
+int64_t offset_of(int64_t column, int64_t c, int64_t run) noexcept {
   return column / run * run * kBlockChannels + c * run + column % run;
 }
 
 // Scatters one channel's bytes to their lines.
 void scatter(const std::byte* from, int64_t size, int64_t c, int64_t run, std::byte* block) noexcept {
-  for (int64_t i = 0; i < size; i += run) std::memcpy(block + place_of(i, c, run), from + i, static_cast<size_t>(run));
+  for (int64_t i = 0; i < size; i += run) std::memcpy(block + offset_of(i, c, run), from + i, static_cast<size_t>(run));
 }
 
 // Scratch memory for packing one row; one per thread.
@@ -146,18 +146,19 @@ void PackedWeight::load_row(const Kernels& kernels, int64_t row, float* scratch,
   if (layout_.format == kPackedBf16) {
     for (int64_t i = 0; i < layout_.cols; ++i) {
       uint16_t bits;
-      std::memcpy(&bits, at.weights + place_of(2 * i, c, layout_.run), 2);
+      std::memcpy(&bits, at.weights + offset_of(2 * i, c, layout_.run), 2);
       to[i] = bf16_to_f32(bits);
     }
     return;
   }
   for (int64_t i = 0; i < padded; ++i) {
     if (layout_.format == kPacked8) {
-      scratch[i] = static_cast<float>(static_cast<int8_t>(at.weights[place_of(i, c, layout_.run)]));
+      scratch[i] = static_cast<float>(static_cast<int8_t>(at.weights[offset_of(i, c, layout_.run)]));
       continue;
     }
     const int64_t chunk = i / kStepGroup * kStepGroup;
-    const auto both = std::to_integer<int>(at.weights[chunk * kBlockChannels / 2 + place_of(i % half, c, layout_.run)]);
+    const auto both =
+        std::to_integer<int>(at.weights[chunk * kBlockChannels / 2 + offset_of(i % half, c, layout_.run)]);
     const int q = i % kStepGroup < half ? both & 15 : both >> 4;
     scratch[i] = static_cast<float>(std::to_integer<int>(at.steps[chunk + c]) * q +
                                     std::to_integer<int>(at.steps[chunk + kBlockChannels + c]) - 128);
@@ -176,10 +177,11 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
   std::vector<PackScratch> scratch(static_cast<size_t>(pool.num_threads()),
                                    PackScratch(layout.groups * kPackedColumns));
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
-  const int64_t piece = std::min(source.rows, round_up(std::max<int64_t>(1, kPieceBytes / row_bytes), kBlockChannels));
-  std::vector<std::byte> rows(static_cast<size_t>(piece * row_bytes));
-  for (int64_t begin = 0; begin < source.rows; begin += piece) {
-    const int64_t count = std::min(piece, source.rows - begin);
+  const int64_t rows_per_read =
+      std::min(source.rows, round_up(std::max<int64_t>(1, kChunkBytes / row_bytes), kBlockChannels));
+  std::vector<std::byte> rows(static_cast<size_t>(rows_per_read * row_bytes));
+  for (int64_t begin = 0; begin < source.rows; begin += rows_per_read) {
+    const int64_t count = std::min(rows_per_read, source.rows - begin);
     PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, rows.data()));
     std::atomic<int64_t> bad_row{-1};
     pool.parallel_for((count + kBlockChannels - 1) / kBlockChannels, [&](int64_t block, int thread) {

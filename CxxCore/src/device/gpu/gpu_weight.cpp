@@ -1,4 +1,4 @@
-// Packing of weights for the kernels, piece by piece through host memory.
+// Packs weights for the kernels, in chunks through host memory.
 #include "device/gpu/gpu_weight.h"
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kRowTile = 64;     // rows that a threadgroup of matmul_tiles takes
-constexpr int64_t kColumnTile = 64;  // columns that it takes at a time
+constexpr int64_t kRowTile = 64;     // rows per threadgroup of matmul_tiles
+constexpr int64_t kColumnTile = 64;  // columns that it processes at a time
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
-// Room for one piece of rows on its way to the device.
+// Buffers for one chunk of rows on its way to the device.
 struct Piece {
   std::vector<std::byte> source, packed, steps;
   std::vector<float> row, scales;
   std::vector<uint8_t> nibbles;
 };
 
-// False when a finite number became an infinity.
+// Returns false if a finite number became infinite.
 bool pack_16bit(std::span<const float> row, WeightFormat format, std::byte* to) noexcept {
   const uint16_t infinity = format == WeightFormat::f16 ? 0x7c00 : 0x7f80;
   bool fits = true;
@@ -39,26 +39,49 @@ bool pack_16bit(std::span<const float> row, WeightFormat format, std::byte* to) 
   return fits;
 }
 
-bool pack_4bit(Piece& piece, std::byte* to, host::Steps* steps, float& scale) {
-  piece.nibbles.resize(piece.row.size());
-  if (!host::quantise_4bit(piece.row, piece.nibbles.data(), steps, scale)) return false;
-  for (size_t i = 0; i < piece.nibbles.size(); i += 2)
-    to[i / 2] = static_cast<std::byte>(piece.nibbles[i] | piece.nibbles[i + 1] << 4);
+bool pack_4bit(Piece& piece, std::span<const float> row, std::byte* to, host::Steps* steps, float& scale) {
+  piece.nibbles.assign(piece.row.size(), 0);
+  if (!host::quantise_4bit(row, piece.nibbles.data(), steps, scale)) return false;
+  const uint8_t* from = piece.nibbles.data();
+  for (size_t i = 0; i < piece.nibbles.size(); i += 8, from += 8)  // in the order 0, 2, 4, 6, 1, 3, 5, 7
+    for (const size_t odd : {0, 1}) {
+      *to++ = static_cast<std::byte>(from[odd] | from[odd + 2] << 4);
+      *to++ = static_cast<std::byte>(from[odd + 4] | from[odd + 6] << 4);
+    }
   return true;
 }
 
-// piece.row, padded with zeros, to row `index` of the piece.
-bool pack_row(Piece& piece, WeightFormat format, const WeightLayout& layout, int64_t index) {
+// Sign and magnitude, in the order 0, 2, 1, 3.
+bool pack_8bit(std::span<const float> row, std::byte* to, uint8_t* shifts, float& scale) {
+  if (!host::quantise_8bit_groups(row, reinterpret_cast<int8_t*>(to), shifts, scale)) return false;
+  for (size_t i = 0; i < row.size(); i += 4) {
+    std::swap(to[i + 1], to[i + 2]);
+    for (size_t j = i; j < i + 4; ++j) {
+      const auto value = static_cast<int8_t>(to[j]);
+      if (value < 0) to[j] = static_cast<std::byte>(128 - value);
+    }
+  }
+  return true;
+}
+
+// Bytes per row of steps and offsets (4 bits) or shifts (8 bits).
+int64_t step_bytes(WeightFormat format, int64_t padded_cols) noexcept {
+  const int64_t per_group = format == WeightFormat::q4 ? int64_t{sizeof(host::Steps)} : format == WeightFormat::q8;
+  return padded_cols / host::kStepGroup * per_group;
+}
+
+// Packs piece.row, `cols` columns and then zeros, into row `index` of the chunk. The zeros do not affect the scales of
+// groups.
+bool pack_row(Piece& piece, int64_t cols, WeightFormat format, const WeightLayout& layout, int64_t index) {
+  const std::span<const float> row = std::span(piece.row).first(static_cast<size_t>(cols));
   std::byte* to = piece.packed.data() + index * layout.row_bytes;
   const size_t at = static_cast<size_t>(index);
-  if (is_quantised(format)) host::rotate(piece.row, host::rotation_block(layout.padded_cols));
+  if (is_quantised(format)) std::fill_n(to, layout.row_bytes, std::byte{0});
+  std::byte* steps = piece.steps.data() + index * step_bytes(format, layout.padded_cols);
   switch (format) {
     case WeightFormat::f32: std::memcpy(to, piece.row.data(), static_cast<size_t>(layout.row_bytes)); return true;
-    case WeightFormat::q8: return host::quantise_8bit(piece.row, reinterpret_cast<int8_t*>(to), piece.scales[at]);
-    case WeightFormat::q4: {
-      auto* steps = reinterpret_cast<host::Steps*>(piece.steps.data()) + at * piece.row.size() / host::kStepGroup;
-      return pack_4bit(piece, to, steps, piece.scales[at]);
-    }
+    case WeightFormat::q8: return pack_8bit(row, to, reinterpret_cast<uint8_t*>(steps), piece.scales[at]);
+    case WeightFormat::q4: return pack_4bit(piece, row, to, reinterpret_cast<host::Steps*>(steps), piece.scales[at]);
     default: return pack_16bit(piece.row, format, to);
   }
 }
@@ -67,14 +90,12 @@ Status put_piece(Backend& backend, Buffer& buffer, const Piece& piece, WeightFor
                  int64_t begin, int64_t count) {
   PAGODA_RETURN_IF_ERROR(backend.upload(buffer, begin * layout.row_bytes, piece.packed.data(),
                                         static_cast<size_t>(count * layout.row_bytes)));
-  const int64_t steps_bytes = layout.padded_cols / host::kStepGroup * int64_t{sizeof(host::Steps)};
-  if (format == WeightFormat::q4)
-    PAGODA_RETURN_IF_ERROR(backend.upload(buffer, layout.steps_offset + begin * steps_bytes, piece.steps.data(),
-                                          static_cast<size_t>(count * steps_bytes)));
-  if (is_quantised(format))
-    PAGODA_RETURN_IF_ERROR(backend.upload(buffer, layout.scales_offset + begin * int64_t{sizeof(float)},
-                                          piece.scales.data(), static_cast<size_t>(count) * sizeof(float)));
-  return ok_status();
+  if (!is_quantised(format)) return ok_status();
+  const int64_t row_steps = step_bytes(format, layout.padded_cols);
+  PAGODA_RETURN_IF_ERROR(backend.upload(buffer, layout.steps_offset + begin * row_steps, piece.steps.data(),
+                                        static_cast<size_t>(count * row_steps)));
+  return backend.upload(buffer, layout.scales_offset + begin * int64_t{sizeof(float)}, piece.scales.data(),
+                        static_cast<size_t>(count) * sizeof(float));
 }
 
 Status fill(Backend& backend, Buffer& buffer, const WeightSource& source, WeightFormat format,
@@ -84,7 +105,7 @@ Status fill(Backend& backend, Buffer& buffer, const WeightSource& source, Weight
   Piece piece;
   piece.source.resize(static_cast<size_t>(most * source_bytes));
   piece.packed.resize(static_cast<size_t>(most * layout.row_bytes));
-  piece.steps.resize(static_cast<size_t>(most * layout.padded_cols / host::kStepGroup) * sizeof(host::Steps));
+  piece.steps.resize(static_cast<size_t>(most * step_bytes(format, layout.padded_cols)));
   piece.scales.resize(static_cast<size_t>(most));
   for (int64_t begin = 0; begin < source.rows; begin += most) {
     const int64_t count = std::min(most, source.rows - begin);
@@ -92,7 +113,7 @@ Status fill(Backend& backend, Buffer& buffer, const WeightSource& source, Weight
     for (int64_t i = 0; i < count; ++i) {
       piece.row.assign(static_cast<size_t>(layout.padded_cols), 0.0f);
       host::to_f32(piece.source.data() + i * source_bytes, source.dtype, source.cols, piece.row.data());
-      if (!pack_row(piece, format, layout, i))
+      if (!pack_row(piece, source.cols, format, layout, i))
         return make_error(StatusCode::unsupported,
                           concat("weight ", source.name, ": row ", begin + i, " has a number that ",
                                  weight_format_name(format), " cannot hold"));
@@ -107,16 +128,14 @@ Status fill(Backend& backend, Buffer& buffer, const WeightSource& source, Weight
 WeightLayout weight_layout(int64_t rows, int64_t cols, WeightFormat format) noexcept {
   WeightLayout layout;
   layout.padded_rows = round_up(rows, kRowTile);
-  layout.padded_cols = round_up(cols, is_quantised(format) ? host::kColumnPadding : kColumnTile);
+  layout.padded_cols = round_up(cols, kColumnTile);
   const int64_t bits = format == WeightFormat::f32  ? 32
                        : format == WeightFormat::q8 ? 8
                        : format == WeightFormat::q4 ? 4
                                                     : 16;
   layout.row_bytes = layout.padded_cols * bits / 8;
   layout.steps_offset = layout.padded_rows * layout.row_bytes;
-  layout.scales_offset = layout.steps_offset;
-  if (format == WeightFormat::q4)
-    layout.scales_offset += layout.padded_rows * layout.padded_cols / host::kStepGroup * int64_t{sizeof(host::Steps)};
+  layout.scales_offset = layout.steps_offset + layout.padded_rows * step_bytes(format, layout.padded_cols);
   layout.size_bytes = layout.scales_offset + (is_quantised(format) ? layout.padded_rows * int64_t{sizeof(float)} : 0);
   return layout;
 }

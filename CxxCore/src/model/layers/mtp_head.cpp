@@ -1,4 +1,5 @@
-// MtpHead: the order of its ops. Rows of hidden states move by gather_rows, and into the pool as a cache of halves.
+// MtpHead: the order of its ops. Rows of hidden states are moved by gather_rows, and written to the pool as a cache of
+// halves.
 #include "model/layers/mtp_head.h"
 
 #include "ops/ops.h"
@@ -40,7 +41,7 @@ Status MtpHead::norm(device::Encoder& encoder, const Tensor& x, const Tensor& ad
       {.x = x, .residual = addition, .weight = weight, .eps = norm_eps_, .weight_offset = norm_offset_, .out = out});
 }
 
-// step.normed has the hidden states before the rows; step.hidden becomes z.
+// Reads the hidden states before the rows from step.normed; leaves z in step.hidden.
 Status MtpHead::join(device::Encoder& encoder, const Step& step, const device::Weight* embedding) const {
   const int64_t width = step.hidden.shape[1];
   PAGODA_RETURN_IF_ERROR(norm(encoder, step.normed, {}, hidden_norm_, slice(step.head.pairs, 1, width, width)));
@@ -66,7 +67,7 @@ Status MtpHead::keep_states(device::Encoder& encoder, const Step& step) const {
   const int64_t half = head.tail.shape[1] / 2;
   return ops::reshape_and_cache(encoder, {.k = device::split_last(slice(head.tail, 1, 0, half), 1, half),
                                           .v = device::split_last(slice(head.tail, 1, half, half), 1, half),
-                                          .slot_mapping = head.kept_places,
+                                          .slot_mapping = head.kept_slots,
                                           .k_cache = hidden_->half(0),
                                           .v_cache = hidden_->half(1)});
 }

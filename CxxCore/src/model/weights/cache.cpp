@@ -20,10 +20,10 @@
 namespace pagoda::model {
 namespace {
 
-constexpr std::string_view kMagic = "pagoda weights 2";  // the number is the version of the file's form
+constexpr std::string_view kMagic = "pagoda weights 2";  // the number is the version of the file format
 constexpr std::string_view kSuffix = ".pagoda-weights";
 constexpr uint64_t kPage = 4096;
-constexpr size_t kPieceBytes = 4 << 20;  // what one checksum is of, at most
+constexpr size_t kChunkBytes = 4 << 20;  // the most that one checksum covers
 constexpr std::byte kZeros[kPage]{};
 
 uint64_t round_up(uint64_t n) noexcept { return (n + kPage - 1) / kPage * kPage; }
@@ -32,7 +32,7 @@ void append(std::string& text, uint64_t number) {  // in the machine's own byte 
   text.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// Whatever the bytes of the matrices depend on.
+// Everything that the bytes of the matrices depend on.
 Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
                           const std::string& layout) {
   Fnv1a hash;
@@ -57,16 +57,16 @@ Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Chec
   return hash.value();
 }
 
-size_t num_pieces(uint64_t size_bytes) noexcept { return (size_bytes + kPieceBytes - 1) / kPieceBytes; }
+size_t num_chunks(uint64_t size_bytes) noexcept { return (size_bytes + kChunkBytes - 1) / kChunkBytes; }
 
-// Of the chunks of each matrix, one matrix after the other.
+// The checksums of all chunks, matrix by matrix.
 std::vector<uint64_t> sums_of(const std::vector<std::span<const std::byte>>& matrices) {
-  std::vector<std::span<const std::byte>> pieces;
+  std::vector<std::span<const std::byte>> chunks;
   for (std::span<const std::byte> rest : matrices)
-    for (; !rest.empty(); rest = rest.subspan(pieces.back().size()))
-      pieces.push_back(rest.first(std::min(rest.size(), kPieceBytes)));
-  std::vector<uint64_t> sums(pieces.size());
-  auto add = [&](int64_t i, int) { sums[i] = checksum(pieces[i]); };
+    for (; !rest.empty(); rest = rest.subspan(chunks.back().size()))
+      chunks.push_back(rest.first(std::min(rest.size(), kChunkBytes)));
+  std::vector<uint64_t> sums(chunks.size());
+  auto add = [&](int64_t i, int) { sums[i] = checksum(chunks[i]); };
   const auto pool = ThreadPool::create(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)));
   if (pool.is_ok()) (*pool)->parallel_for(static_cast<int64_t>(sums.size()), add);
   else
@@ -74,13 +74,13 @@ std::vector<uint64_t> sums_of(const std::vector<std::span<const std::byte>>& mat
   return sums;
 }
 
-// A part of a mapped file, which lives as long as one of its parts.
+// A part of a mapped file, which stays mapped as long as one of its parts lives.
 class MappedBuffer final : public device::Buffer {
  public:
   MappedBuffer(std::shared_ptr<const io::MappedFile> file, uint64_t offset_bytes, uint64_t size_bytes) noexcept
       : file_(std::move(file)), bytes_(file_->bytes().subspan(offset_bytes, size_bytes)) {}
   size_t size_bytes() const noexcept override { return bytes_.size(); }
-  std::byte* host_pointer() noexcept override { return const_cast<std::byte*>(bytes_.data()); }  // weights only read
+  std::byte* host_pointer() noexcept override { return const_cast<std::byte*>(bytes_.data()); }  // read only
 
  private:
   std::shared_ptr<const io::MappedFile> file_;
@@ -111,7 +111,7 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   for (Extent& extent : file.extents_) {
     extent.offset_bytes = file.size_bytes_;
     file.size_bytes_ += round_up(extent.size_bytes);
-    num_sums += num_pieces(extent.size_bytes);
+    num_sums += num_chunks(extent.size_bytes);
   }
   file.sums_offset_bytes_ = file.size_bytes_;
   file.size_bytes_ += round_up(num_sums * sizeof(uint64_t));
@@ -124,13 +124,13 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   return file;
 }
 
-// Nothing in the file is believed: its size and head must be the ones that write() would give it, to the byte, no
-// number among the matrices says where anything lies, and the checksum of every byte of them is compared: a disk that
-// loses bits would otherwise leave a model that is slightly wrong for ever. All of it and not samples, before anything
-// is answered: it costs what reading costs (see checksum), and the first step would read nearly all of it anyway.
-// Mapped, and not read into huge pages of our own. On a busy machine with two cores, 0.8B in 8 bit, medians of tokens
-// per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and 16.7 from
-// tmpfs with pages of 4 KiB; and 0.8 to 1.7 s for the reading.
+// Nothing in the file is trusted: its size and head must be exactly what write() would produce, no number in it
+// determines where anything is, and every byte is covered by a checksum: otherwise a bit lost on disk would leave a
+// slightly wrong model forever. All bytes are checked, not samples, before the first answer: it costs as much as
+// reading (see checksum), and the first step would read nearly all of it anyway.
+// The file is mapped instead of read into our own huge pages. Medians on a busy machine with two cores, 0.8B in 8 bits,
+// in tokens per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and
+// 16.7 from tmpfs with pages of 4 KiB; and reading takes 0.8 to 1.7 s.
 Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(device::Device& device) const {
   PAGODA_ASSIGN_OR_RETURN(auto file, io::MappedFile::open(path_, size_bytes_));
   if (std::memcmp(file->bytes().data(), head_.data(), head_.size()) != 0)

@@ -37,7 +37,7 @@ Status check_tensor(const io::WeightSpec& spec, const io::TensorEntry* tensor, c
   return ok_status();
 }
 
-// Refuses shapes that the ops cannot do, before anything is loaded.
+// Refuses shapes that the ops do not support, before anything is loaded.
 Status check_limits(const io::ModelConfig& config) {
   const auto at_most = [](const char* key, int64_t value, int64_t limit) {
     if (value <= limit) return ok_status();
@@ -55,7 +55,7 @@ Status check_limits(const io::ModelConfig& config) {
 }
 
 io::CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
-  const auto has_any = [&](const std::string& name) {  // a tensor whose name begins so
+  const auto has_any = [&](const std::string& name) {  // a tensor whose name starts with it
     const auto found = checkpoint.tensors().lower_bound(name);
     return found != checkpoint.tensors().end() && found->first.starts_with(name);
   };
@@ -86,7 +86,8 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
                    std::span<float> into) {
   if (tensor.decoder) return tensor.decoder->read(begin, into);
   const size_t width = dtype_bytes(tensor.dtype);
-  // The raw numbers go to the end of `into`, so that widening them front to back overwrites none that is still needed.
+  // The raw numbers are read to the end of `into`, so that widening them front to back overwrites none that are still
+  // needed.
   std::byte* raw = reinterpret_cast<std::byte*>(into.data()) + into.size() * (sizeof(float) - width);
   PAGODA_RETURN_IF_ERROR(checkpoint.read(tensor, begin * width, {raw, into.size() * width}));
   if (tensor.dtype == DType::f32) return ok_status();
@@ -100,7 +101,7 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 
 }  // namespace
 
-// A head that is not whole, or whose numbers are packed in a way of its own, is as good as none.
+// A head that is incomplete, or packed differently from the model, is ignored.
 void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted) {
   config.has_mtp_head = config.runs_mtp_head = false;
   if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0) return;
@@ -163,7 +164,7 @@ WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept {
 
 namespace {
 
-// The same of a part whose matrices are wanted transposed: a row is a column of the first `cols` rows of one of them.
+// The same for a part whose matrices are needed transposed: each row is a column of the first `cols` rows of a matrix.
 Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                        int64_t count, size_t cols, std::byte* to) {
   const size_t width = dtype_bytes(dtype), height = static_cast<size_t>(part.tensor->shape.back());  // rows of a head
@@ -184,7 +185,7 @@ Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& chec
   return ok_status();
 }
 
-// Rows [first, first + count) of a part, in the order they are wanted, to `to`.
+// Writes rows [first, first + count) of a part, in the requested order, to `to`.
 Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                  int64_t count, size_t cols, std::byte* to) {
   if (part.head_rows > 0) return read_transposed(part, checkpoint, dtype, first, count, cols, to);
@@ -196,17 +197,18 @@ Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint
   const size_t width = dtype_bytes(dtype);
   const size_t stored_cols = part.tensor->shape.size() > 1 ? static_cast<size_t>(part.tensor->shape.back()) : 1;
   for (int64_t done = 0; done < count;) {
-    int64_t run = 1;  // rows that lie one behind the other in the file
+    int64_t run = 1;  // rows that are consecutive in the file
     const int64_t from = stored(first + done);
     while (from >= 0 && stored_cols == cols && done + run < count && stored(first + done + run) == from + run) ++run;
     const size_t begin = static_cast<size_t>(std::max<int64_t>(from, 0)) * stored_cols;
-    const size_t size = from >= 0 ? static_cast<size_t>(run) * stored_cols : 0, room = static_cast<size_t>(run) * cols;
+    const size_t size = from >= 0 ? static_cast<size_t>(run) * stored_cols : 0,
+                 padded_size = static_cast<size_t>(run) * cols;
     if (size > 0)
       PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
                                  ? checkpoint.read(*part.tensor, begin * width, {to, size * width})
                                  : read_as_f32(checkpoint, *part.tensor, begin, {reinterpret_cast<float*>(to), size}));
-    std::memset(to + size * width, 0, (room - size) * width);
-    to += room * width;
+    std::memset(to + size * width, 0, (padded_size - size) * width);
+    to += padded_size * width;
     done += run;
   }
   return ok_status();

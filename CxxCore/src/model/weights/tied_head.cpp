@@ -13,10 +13,10 @@ Status untie_different_head(const io::Checkpoint& checkpoint, io::ModelConfig& c
   const io::TensorEntry* embedding = checkpoint.find(config.tensor_prefix + "embed_tokens.weight");
   if (head == nullptr || embedding == nullptr || head->decoder || embedding->decoder) return ok_status();
   if (head->dtype != embedding->dtype || head->shape != embedding->shape) return ok_status();
-  constexpr uint64_t kPiece = 1 << 20;
-  std::vector<std::byte> a(kPiece), b(kPiece);
-  for (uint64_t at = 0; at < head->size_bytes; at += kPiece) {
-    const size_t count = static_cast<size_t>(std::min(kPiece, head->size_bytes - at));
+  constexpr uint64_t kChunk = 1 << 20;
+  std::vector<std::byte> a(kChunk), b(kChunk);
+  for (uint64_t at = 0; at < head->size_bytes; at += kChunk) {
+    const size_t count = static_cast<size_t>(std::min(kChunk, head->size_bytes - at));
     PAGODA_RETURN_IF_ERROR(checkpoint.read(*head, at, {a.data(), count}));
     PAGODA_RETURN_IF_ERROR(checkpoint.read(*embedding, at, {b.data(), count}));
     if (std::memcmp(a.data(), b.data(), count) == 0) continue;

@@ -21,7 +21,7 @@ std::vector<float> transposed(const std::vector<float>& values, int64_t cols) {
   return out;
 }
 
-// YaRN multiplies what rotates; where that is not all of a head, the norm before it does so. The MTP head comes after
+// YaRN scales the rotated part; if that is not the whole head, the norm before it does so. The MTP head comes after
 // the layers of the configuration, and its attention is always full.
 void scale_norm(const io::ModelConfig& config, int layer_index, std::vector<float>& weight) {
   const auto layer = static_cast<size_t>(layer_index);
@@ -34,7 +34,7 @@ void scale_norm(const io::ModelConfig& config, int layer_index, std::vector<floa
   }
 }
 
-// A tensor for each vector among `groups`, in their order, and both inv_freq at the end. A convolution becomes
+// A tensor for each vector among `groups`, in order, and both inv_freq at the end. A convolution becomes
 // [kernel, channels]: neighbouring channels are multiplied together.
 std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
                                          Arena& arena) {
@@ -51,7 +51,7 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
 
 }  // namespace
 
-// Products with experts, and those by head, have kernels of their own.
+// Skips the products of experts and those per head, which have separate kernels.
 static void add_product(const WeightGroup& group, const io::ModelConfig& config, WeightFormat format,
                         std::vector<device::ProductShape>& products) {
   for (const Role role : {Role::experts_in, Role::experts_out, Role::latent_k, Role::latent_v})
@@ -85,7 +85,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format_of(group, format)));
     summary.size_bytes += bytes;
     const bool is_routed = group.role == Role::experts_in || group.role == Role::experts_out;
-    // Of `amount`, what one token is multiplied with.
+    // The part of `amount` that one token is multiplied by.
     const auto of_token = [&](int64_t amount) {
       return is_routed ? amount / config.num_experts * config.num_experts_per_token : amount;
     };
@@ -121,7 +121,7 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
                               WeightFormat format, const std::function<bool(double)>& progress, WeightCache* cache) {
   PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
   Weights weights;
-  weights.entries_.resize(index(config.num_layers + 1, Role{}));  // the head is a layer too
+  weights.entries_.resize(index(config.num_layers + 1, Role{}));  // the MTP head counts as a layer
   PAGODA_RETURN_IF_ERROR(weights.load_vectors(groups, config, checkpoint, device));
   if (cache == nullptr || cache->folder.empty()) {
     PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, progress));
@@ -136,7 +136,7 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
   PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, progress));
   const Status written = file.is_ok() ? weights.write_cache(groups, *file, cache->max_bytes) : file.status;
   cache->note = written.is_ok() ? "matrices were written to " + file->path()
-                                : "matrices are not kept for the next load: " + written.message;
+                                : "matrices are not cached for the next load: " + written.message;
   return weights;
 }
 

@@ -1,4 +1,5 @@
-// The kernels of matmul_tensor on the software device: right for every shape, and a row's bits are its own.
+// The kernels of matmul_tensor on the software device: correct for every shape, and each row's bits are independent of
+// other rows.
 #include <cmath>
 #include <cstring>
 
@@ -30,7 +31,7 @@ struct Case {
   bool silu_mul, has_bias;
 };
 
-// All of it, with columns beside the result that must stay as they are.
+// The whole product, with columns next to the result that must not change.
 std::vector<float> product(Rig& rig, const Case& c, WeightFormat format) {
   Random random(seed(81) + static_cast<uint64_t>(c.m * 1000 + c.n));
   const int64_t rows = c.silu_mul ? 2 * c.n : c.n;
@@ -51,6 +52,7 @@ PAGODA_TEST(gpu_matmul_tensor_gives_what_the_reference_gives) {
   for (WeightFormat format : {WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4})
     for (const Case& c : cases) {
       Rig ours(tensor_device()), reference("reference");
+      reference.round_weights_in_groups();
       const std::vector<float> got = product(ours, c, format), wanted = product(reference, c, format);
       const double other = c.silu_mul ? 40 + 5 * std::sqrt(static_cast<double>(c.k)) : 1;
       const Tolerance tolerance = sum_of_products(c.k, format, other).in_kernels;
@@ -66,7 +68,7 @@ PAGODA_TEST(gpu_matmul_tensor_gives_a_row_the_same_bits_among_any) {
   constexpr int64_t kRows = 131, kN = 70, kK = 200;
   for (WeightFormat format : {WeightFormat::bf16, WeightFormat::q4}) {
     Rig rig(tensor_device());
-    CHECK_OK(rig.device().reserve({.tokens = kRows, .cols = kK}));  // no row more is read
+    CHECK_OK(rig.device().reserve({.tokens = kRows, .cols = kK}));  // no further row is read
     Random random(seed(82));
     device::Weight* weight = rig.weight(random.normal(kN * kK), kN, kK, format);
     const Tensor x = rig.floats(random.normal(kRows * kK), {kRows, kK}), out = rig.zeros(DType::f32, {kRows, kN});
@@ -84,7 +86,7 @@ PAGODA_TEST(gpu_matmul_tensor_gives_a_row_the_same_bits_among_any) {
   }
 }
 
-// A norm before a product, and a sum after it, are the same ops with it as with the usual kernels.
+// A norm before a product and a sum after it are the same ops as with the usual kernels.
 PAGODA_TEST(gpu_matmul_tensor_takes_norms_and_adds_to_the_stream) {
   constexpr int64_t kRows = 3, kK = 128;
   std::vector<float> results[2];

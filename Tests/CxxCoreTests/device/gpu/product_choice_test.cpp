@@ -1,4 +1,4 @@
-// Kernels for matrix units are taken where a trial passes and they save time, and the verdict stays.
+// Kernels for matrix units are used if a trial passes and they save time, and the verdict is kept.
 #include "device/product_choice.h"
 
 #include <filesystem>
@@ -57,12 +57,12 @@ PAGODA_TEST(gpu_product_choice_takes_what_passes_and_remembers_it) {
   const std::string found = stage.play(Plays::well, kShapes);
   CHECK(found.starts_with(", products on tensor units: 0.50 "));
   CHECK_EQ(stage.num_trials, 1);
-  // Slower now: the bits of a machine do not change with its load. `info` shows it too.
+  // Slower now, but the verdict stays: a machine's bits do not change with its load. `info` shows it too.
   CHECK_EQ(stage.play(Plays::slowly, kShapes), found);
   stage.options.may_try = false;
   CHECK_EQ(stage.play(Plays::well, kShapes), found);
   CHECK_EQ(stage.num_trials, 1);
-  // Of other shapes nothing is known.
+  // There is no verdict for other shapes.
   CHECK_EQ(stage.play(Plays::well, kOne), std::string(", tensor units not tried yet"));
 }
 
@@ -95,7 +95,7 @@ PAGODA_TEST(gpu_product_choice_refuses_what_is_wrong_and_says_why) {
   }
 }
 
-// A kernel that agrees with the usual ones and not with the CPU: then both are wrong.
+// A kernel that agrees with the usual ones but not with the CPU: then both are wrong.
 PAGODA_TEST(gpu_product_choice_asks_the_cpu_too) {
   Stage stage("cpu");
   stage.options.make_trusted = [] {
@@ -118,7 +118,7 @@ PAGODA_TEST(gpu_product_choice_does_not_try_again_what_ended_a_process) {
   Stage stage("ended");
   const std::string kept = stage.options.verdict_folder + "_kept";
   std::filesystem::remove_all(kept);
-  stage.options.make_trusted = [&] {  // as the trial begins
+  stage.options.make_trusted = [&] {  // called when the trial starts
     std::filesystem::copy(stage.options.verdict_folder, kept);
     return make_device("cpu", 1);
   };
@@ -129,7 +129,7 @@ PAGODA_TEST(gpu_product_choice_does_not_try_again_what_ended_a_process) {
 
 PAGODA_TEST(gpu_product_choice_needs_a_folder_for_verdicts) {
   Stage stage("nowhere");
-  const std::string said = ", tensor units not used: there is no folder to keep a verdict in";
+  const std::string said = ", tensor units not used: there is no folder to cache the result in";
   stage.options.verdict_folder = "";
   CHECK_EQ(stage.play(Plays::well), said);
   stage.options.verdict_folder = test::temporary_dir() + "/a_file";
@@ -138,12 +138,12 @@ PAGODA_TEST(gpu_product_choice_needs_a_folder_for_verdicts) {
   CHECK_EQ(stage.num_trials, 0);
 }
 
-// What was found right by an earlier start and does not compile now costs no load.
+// A kernel that passed in an earlier run but no longer compiles does not make the load fail.
 PAGODA_TEST(gpu_product_choice_survives_a_compiler_that_changed_its_mind) {
   Stage stage("changed");
   CHECK(stage.play(Plays::well).starts_with(", products on tensor units: "));
   const std::string found = stage.play(Plays::not_at_all);
-  CHECK(found.starts_with(", tensor units not used: they run no more: "));
+  CHECK(found.starts_with(", tensor units not used: they no longer run: "));
   CHECK_EQ(stage.play(Plays::well), found);
   CHECK_EQ(stage.num_trials, 1);
 }

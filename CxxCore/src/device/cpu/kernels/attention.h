@@ -8,10 +8,10 @@ constexpr int64_t kDirectQueries = 8;
 
 struct AttentionWork : Partials {
   float* q;       // [num_queries][key_padded]
-  float* copies;  // [kPiece][key_padded or padded]
+  float* copies;  // [kChunkPositions][key_padded or padded]
   Range visible[kMaxQueries];
   alignas(64) float decay[kMaxQueries];  // factor for the partition's earlier sums in this chunk
-  alignas(64) float scores[kMaxQueries][kPiece];
+  alignas(64) float scores[kMaxQueries][kChunkPositions];
 };
 
 // Reduces Count vectors of partial sums, Width lanes each, to one, in the order of sums().
@@ -27,8 +27,8 @@ PAGODA_INLINE Vec fold_all(Vec* v) {
 
 // scores[query][position] for Queries queries and 16 positions of the chunk, starting at `group`.
 template <int Queries, class T, class A>
-static void score(const float* q, int64_t padded, const Piece<T>& k, int64_t group, Ahead<A>& ahead, float scale,
-                  float (*scores)[kPiece]) {
+static void score(const float* q, int64_t padded, const RowChunk<T>& k, int64_t group, Ahead<A>& ahead, float scale,
+                  float (*scores)[kChunkPositions]) {
   Vec folded[Queries][kLanes / kScorePositions];
   for (int64_t first = 0; first < kLanes; first += kScorePositions) {
     Vec acc[Queries][kScorePositions] = {};
@@ -49,8 +49,8 @@ static void score(const float* q, int64_t padded, const Piece<T>& k, int64_t gro
 }
 
 template <int Queries, class T, class A>
-PAGODA_INLINE void score_up_to(int64_t count, const float* q, int64_t padded, const Piece<T>& k, int64_t group,
-                               Ahead<A>& ahead, float scale, float (*scores)[kPiece]) {
+PAGODA_INLINE void score_up_to(int64_t count, const float* q, int64_t padded, const RowChunk<T>& k, int64_t group,
+                               Ahead<A>& ahead, float scale, float (*scores)[kChunkPositions]) {
   if constexpr (Queries > 1)
     if (count < Queries) return score_up_to<Queries - 1>(count, q, padded, k, group, ahead, scale, scores);
   score<Queries>(q, padded, k, group, ahead, scale, scores);
@@ -58,8 +58,8 @@ PAGODA_INLINE void score_up_to(int64_t count, const float* q, int64_t padded, co
 
 // Queries vary fastest: the keys of 16 positions stay in L1 while the queries stream past.
 template <class T, class A>
-PAGODA_INLINE void score_queries(const Piece<T>& k, Ahead<A> ahead, float scale, AttentionWork& work) {
-  for (int64_t group = 0; group < kPiece; group += kLanes)
+PAGODA_INLINE void score_queries(const RowChunk<T>& k, Ahead<A> ahead, float scale, AttentionWork& work) {
+  for (int64_t group = 0; group < kChunkPositions; group += kLanes)
     for (int64_t j = 0; j < work.num_queries; j += kScoreQueries)
       score_up_to<kScoreQueries>(work.num_queries - j, work.q + j * work.key_padded, work.key_padded, k, group, ahead,
                                  scale, work.scores + j);
@@ -72,10 +72,10 @@ PAGODA_INLINE void weigh(AttentionWork& work, const float* value_scales) {
   alignas(64) float max[kMaxQueries];
   for (int64_t j = 0; j < work.num_queries; ++j) {
     max[j] = work.part.max[j];
-    for (int i = 0; i < kPiece; i += kLanes) {
-      const IntVec place = lane + i;
-      const IntVec seen =
-          (place >= static_cast<int32_t>(work.visible[j].begin)) & (place < static_cast<int32_t>(work.visible[j].end));
+    for (int i = 0; i < kChunkPositions; i += kLanes) {
+      const IntVec offset = lane + i;
+      const IntVec seen = (offset >= static_cast<int32_t>(work.visible[j].begin)) &
+                          (offset < static_cast<int32_t>(work.visible[j].end));
       const Vec s = seen ? load(work.scores[j] + i) : splat(-__builtin_inff());
       const float m = largest(s);
       max[j] = m > max[j] ? m : max[j];
@@ -87,7 +87,7 @@ PAGODA_INLINE void weigh(AttentionWork& work, const float* value_scales) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
     if (is_empty(work.visible[j])) continue;
     Vec total = {};
-    for (int i = 0; i < kPiece; i += kLanes) {
+    for (int i = 0; i < kChunkPositions; i += kLanes) {
       const Vec weight = exp(load(work.scores[j] + i) - splat(max[j]));
       total += weight;
       store(work.scores[j] + i, weight * load(value_scales + i));
@@ -100,10 +100,10 @@ PAGODA_INLINE void weigh(AttentionWork& work, const float* value_scales) {
 // out = decay out + sum of weights times values over the positions that query j sees, for Queries queries with equal
 // visibility and Vectors vectors starting at d.
 template <int Queries, int Vectors, class T, class A>
-static void add_values(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t j, int64_t d) {
+static void add_values(const RowChunk<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t j, int64_t d) {
   const int64_t padded = work.padded;
   const Range range = work.visible[j];
-  const float(*weights)[kPiece] = work.scores + j;
+  const float(*weights)[kChunkPositions] = work.scores + j;
   float* out = work.part.out + j * padded + d;
   Vec acc[Queries][Vectors];
   for (int n = 0; n < Queries; ++n)
@@ -120,8 +120,8 @@ static void add_values(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, 
 }
 
 template <int Queries, int Vectors, class T, class A>
-PAGODA_INLINE void add_values_up_to(int64_t count, const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t j,
-                                    int64_t d) {
+PAGODA_INLINE void add_values_up_to(int64_t count, const RowChunk<T>& v, Ahead<A>& ahead, AttentionWork& work,
+                                    int64_t j, int64_t d) {
   if constexpr (Queries > 1)
     if (count < Queries) return add_values_up_to<Queries - 1, Vectors>(count, v, ahead, work, j, d);
   add_values<Queries, Vectors>(v, ahead, work, j, d);
@@ -129,7 +129,7 @@ PAGODA_INLINE void add_values_up_to(int64_t count, const Piece<T>& v, Ahead<A>& 
 
 // Adjacent queries that see the same positions share each load of a value.
 template <int Vectors, class T, class A>
-PAGODA_INLINE void add_column(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t d) {
+PAGODA_INLINE void add_column(const RowChunk<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t d) {
   for (int64_t j = 0, next; j < work.num_queries; j = next) {
     next = j + 1;
     while (next < work.num_queries && next - j < kValueQueries && is_same(work.visible[next], work.visible[j])) ++next;
@@ -139,7 +139,7 @@ PAGODA_INLINE void add_column(const Piece<T>& v, Ahead<A>& ahead, AttentionWork&
 
 // Queries vary fastest, as in score_queries.
 template <class T, class A>
-PAGODA_INLINE void add_queries(const Piece<T>& v, Ahead<A> ahead, AttentionWork& work) {
+PAGODA_INLINE void add_queries(const RowChunk<T>& v, Ahead<A> ahead, AttentionWork& work) {
   int64_t d = 0;
   for (; d + kValueVectors * kLanes <= work.padded; d += kValueVectors * kLanes)
     add_column<kValueVectors>(v, ahead, work, d);
@@ -159,46 +159,46 @@ PAGODA_INLINE void start_rows(const AttentionTile& a, AttentionWork& work) {
       store(work.q + j * work.key_padded + d, load_up_to(query(a, j) + d, a.dim - d));
 }
 
-// Which of the positions [0, kPiece) after `first_position` each query sees.
+// Which of the positions [0, kChunkPositions) after `first_position` each query sees.
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, AttentionWork& work) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
     const int64_t end = a.first_position + j / a.num_heads + 1 - first_position,
                   begin = a.window > 0 ? end - a.window : 0;
-    work.visible[j] = {begin > 0 ? begin : 0, end < kPiece ? end : kPiece};
+    work.visible[j] = {begin > 0 ? begin : 0, end < kChunkPositions ? end : kChunkPositions};
   }
 }
 
-PAGODA_INLINE Range places_of(Range positions, int64_t first) {
+PAGODA_INLINE Range offsets_of(Range positions, int64_t first) {
   const int64_t begin = positions.begin - first, end = positions.end - first;
-  return {begin > 0 ? begin : 0, end < kPiece ? end : kPiece};
+  return {begin > 0 ? begin : 0, end < kChunkPositions ? end : kChunkPositions};
 }
 
-// Computes work.part from what the tile sees of one partition.
+// Computes work.part from the positions of one partition that the tile sees.
 template <class T>
 static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork& work) {
   clear(work.part, work);
-  const KvCache keys{a.k, a.k_block_stride, a.k_place_stride}, values{a.v, a.v_block_stride, a.v_place_stride};
+  const KvCache keys{a.k, a.k_block_stride, a.k_row_stride}, values{a.v, a.v_block_stride, a.v_row_stride};
   const bool is_whole = a.dim == work.key_padded && a.value_dim == work.padded;
   const bool is_direct = is_whole && (sizeof(T) == sizeof(float) || work.num_queries <= kDirectQueries);
   const Range seen = reach(a, partition);
   if (is_empty(seen)) return;
-  int64_t first = seen.begin / kPiece * kPiece;
-  Piece<T> k, v;
-  locate(keys, a, first, places_of(seen, first), k);
-  for (; first < seen.end; first += kPiece) {
-    const Range places = places_of(seen, first);
-    const int64_t next = first + kPiece;
+  int64_t first = seen.begin / kChunkPositions * kChunkPositions;
+  RowChunk<T> k, v;
+  locate(keys, a, first, offsets_of(seen, first), k);
+  for (; first < seen.end; first += kChunkPositions) {
+    const Range offsets = offsets_of(seen, first);
+    const int64_t next = first + kChunkPositions;
     see(a, first, work);
-    locate(values, a, first, places, v);
-    Piece<float> copy;
-    if (!is_direct) widen_rows(k, places, a.dim, work.key_padded, work.copies, copy);
+    locate(values, a, first, offsets, v);
+    RowChunk<float> copy;
+    if (!is_direct) widen_rows(k, offsets, a.dim, work.key_padded, work.copies, copy);
     const Ahead<T> to_values{a.v == a.k ? nullptr : v.rows, a.value_dim};
     if (is_direct) score_queries(k, to_values, a.scale, work);
     else score_queries(copy, to_values, a.scale, work);
     if (a.softcap > 0) cap_scores(a.softcap, work);
     weigh(work, v.scales);
-    if (next < seen.end) locate(keys, a, next, places_of(seen, next), k);
-    if (!is_direct) widen_rows(v, places, a.value_dim, work.padded, work.copies, copy);
+    if (next < seen.end) locate(keys, a, next, offsets_of(seen, next), k);
+    if (!is_direct) widen_rows(v, offsets, a.value_dim, work.padded, work.copies, copy);
     const Ahead<T> to_keys{next < seen.end ? k.rows : nullptr, a.dim};
     if (is_direct) add_queries(v, to_keys, work);
     else add_queries(copy, to_keys, work);

@@ -8,7 +8,7 @@ PAGODA_INLINE bool is_empty(Range r) { return r.begin >= r.end; }
 
 struct KvCache {
   const void* data;  // at the KV head
-  int64_t block_stride, place_stride;
+  int64_t block_stride, row_stride;
 };
 
 struct Partial {

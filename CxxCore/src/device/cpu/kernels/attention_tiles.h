@@ -63,8 +63,8 @@ struct KeyTile {
 
 // 16 rows of keys starting at `position`, a multiple of 16: in place in a block, or copied from several.
 PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range seen, TileWork& work) {
-  const KvCache keys{a.k, a.k_block_stride, a.k_place_stride};
-  if (a.block_size % 16 == 0) return {row_at(keys, a, position), a.k_place_stride * 2};
+  const KvCache keys{a.k, a.k_block_stride, a.k_row_stride};
+  if (a.block_size % 16 == 0) return {row_at(keys, a, position), a.k_row_stride * 2};
   for (int64_t i = position; i < position + 16; ++i) {
     const int64_t nearest = i < seen.begin ? seen.begin : (i < seen.end ? i : seen.end - 1);
     __builtin_memcpy(work.keys + (i - position) * a.dim * 2, row_at(keys, a, nearest), static_cast<size_t>(a.dim) * 2);
@@ -74,7 +74,7 @@ PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range se
 
 // Scores of all queries. Keys are the left factor: cache rows already have the layout of a tile.
 PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen, TileWork& work) {
-  start(work.values_ahead, {a.v, a.v_block_stride, a.v_place_stride}, a, seen);
+  start(work.values_ahead, {a.v, a.v_block_stride, a.v_row_stride}, a, seen);
   const int64_t times =
       times_of(work.values_ahead, (seen.end / 16 - seen.begin / 16 + 1) * a.dim / 32 * ((work.num_tiles + 1) / 2));
   for (int64_t position = seen.begin / 16 * 16; position < seen.end; position += 16) {
@@ -112,29 +112,29 @@ PAGODA_INLINE void pack_pair(const std::byte* even, const std::byte* odd, int64_
   }
 }
 
-PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range places, Range seen, TileWork& work) {
-  const auto row = [&](int64_t place) PAGODA_LAMBDA {
-    const int64_t position = first + place;
+PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range offsets, Range seen, TileWork& work) {
+  const auto row = [&](int64_t offset) PAGODA_LAMBDA {
+    const int64_t position = first + offset;
     return position >= seen.begin && position < seen.end ? work.values_ahead.rows[position - seen.begin] : nullptr;
   };
-  const int64_t times = times_of(work.keys_ahead, places.end - places.begin);  // half of the rest
-  for (int64_t place = places.begin; place < places.end; place += 2) {
+  const int64_t times = times_of(work.keys_ahead, offsets.end - offsets.begin);  // half of the remaining rows
+  for (int64_t offset = offsets.begin; offset < offsets.end; offset += 2) {
     fetch(work.keys_ahead, times);
-    pack_pair(row(place), row(place + 1), a.value_dim,
-              work.values + place / kStepKeys * a.value_dim / 16 * kTile + place % kStepKeys / 2 * 64);
+    pack_pair(row(offset), row(offset + 1), a.value_dim,
+              work.values + offset / kStepKeys * a.value_dim / 16 * kTile + offset % kStepKeys / 2 * 64);
   }
 }
 
 // The partial's sums of values, 32 dims at a time; merging them immediately keeps them in L1.
 template <bool kMerge>
-PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& work) {
+PAGODA_INLINE void add_tiles(const AttentionTile& a, Range offsets, TileWork& work) {
   const int64_t times =
-      times_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.value_dim / 32);
+      times_of(work.keys_ahead, (offsets.end - offsets.begin) / kStepKeys * work.num_tiles * a.value_dim / 32);
   for (int64_t d = 0; d < a.value_dim; d += 32)
     for (int64_t t = 0; t < work.num_tiles; ++t) {
       _tile_zero(0);
       _tile_zero(1);
-      for (int64_t step = places.begin / kStepKeys; step * kStepKeys < places.end; ++step) {
+      for (int64_t step = offsets.begin / kStepKeys; step * kStepKeys < offsets.end; ++step) {
         const std::byte* v = work.values + (step * a.value_dim + d) / 16 * kTile;
         _tile_loadd(2, work.scores + t * kScoreTile + step * kTile, 64);
         _tile_loadd(3, v, 64);
@@ -158,17 +158,17 @@ PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& wor
 }
 
 template <class Lanes>
-PAGODA_INLINE void weigh(Range places, TileWork& work) {
+PAGODA_INLINE void weigh(Range offsets, TileWork& work) {
   // An eighth of the keys: with one query this loop is short.
-  const int64_t times = times_of(work.keys_ahead, 8 * work.num_tiles * (places.end - places.begin) / kStepKeys);
+  const int64_t times = times_of(work.keys_ahead, 8 * work.num_tiles * (offsets.end - offsets.begin) / kStepKeys);
   const auto between = [&]() PAGODA_LAMBDA { fetch(work.keys_ahead, times); };
   for (int64_t t = 0; t < work.num_tiles; ++t) {
-    const bool sees_all = _mm512_reduce_max_epi32((__m512i)work.begin[t]) <= places.begin &&
-                          _mm512_reduce_min_epi32((__m512i)work.end[t]) >= places.end;
+    const bool sees_all = _mm512_reduce_max_epi32((__m512i)work.begin[t]) <= offsets.begin &&
+                          _mm512_reduce_min_epi32((__m512i)work.end[t]) >= offsets.end;
     std::byte* scores = work.scores + t * kScoreTile;
     float *max = work.part.max + t * kTileQueries, *total = work.part.total + t * kTileQueries;
-    if (sees_all) weigh_tile<Lanes, true>(scores, places, work.begin[t], work.end[t], max, total, between);
-    else weigh_tile<Lanes, false>(scores, places, work.begin[t], work.end[t], max, total, between);
+    if (sees_all) weigh_tile<Lanes, true>(scores, offsets, work.begin[t], work.end[t], max, total, between);
+    else weigh_tile<Lanes, false>(scores, offsets, work.begin[t], work.end[t], max, total, between);
   }
 }
 
@@ -177,17 +177,17 @@ static void attend_tiles(const AttentionTile& a, int64_t partition, TileWork& wo
   const int64_t first = partition * kPartition;
   const Range seen = reach(a, partition);
   if (is_empty(seen)) return kMerge ? void() : clear(work.part, work);
-  const Range places{(seen.begin - first) / kStepKeys * kStepKeys,
-                     (seen.end - first + kStepKeys - 1) / kStepKeys * kStepKeys};
+  const Range offsets{(seen.begin - first) / kStepKeys * kStepKeys,
+                      (seen.end - first + kStepKeys - 1) / kStepKeys * kStepKeys};
   configure_tiles(16);
   see(a, first, work);
   score_tiles(a, first, seen, work);
-  start(work.keys_ahead, {a.k, a.k_block_stride, a.k_place_stride}, a, reach(a, partition + a.stride));
-  if (work.num_queries <= 4) weigh<FewQueries>(places, work);
-  else weigh<ManyQueries>(places, work);
-  pack_values(a, first, places, seen, work);
+  start(work.keys_ahead, {a.k, a.k_block_stride, a.k_row_stride}, a, reach(a, partition + a.stride));
+  if (work.num_queries <= 4) weigh<FewQueries>(offsets, work);
+  else weigh<ManyQueries>(offsets, work);
+  pack_values(a, first, offsets, seen, work);
   if constexpr (kMerge) merge_totals(work.part, work);
-  add_tiles<kMerge>(a, places, work);
+  add_tiles<kMerge>(a, offsets, work);
   _tile_release();
 }
 

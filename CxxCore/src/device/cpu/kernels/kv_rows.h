@@ -26,40 +26,39 @@ PAGODA_INLINE bool is_same(Range a, Range b) { return a.begin == b.begin && a.en
 
 // Keys or values of 32 positions. Positions that the tile does not see repeat its first row.
 template <class T>
-struct Piece {
-  const T* rows[kPiece];
-  alignas(64) float scales[kPiece];  // 1 unless T is I8
+struct RowChunk {
+  const T* rows[kChunkPositions];
+  alignas(64) float scales[kChunkPositions];  // 1 unless T is I8
 };
 
 // Offsets [begin, end) of the chunk that starts at `first_position`.
 template <class T>
-PAGODA_INLINE void locate(const KvCache& cache, const AttentionTile& a, int64_t first_position, Range places,
-                          Piece<T>& piece) {
-  int64_t block = (first_position + places.begin) / a.block_size,
-          place = first_position + places.begin - block * a.block_size;
-  for (int64_t i = places.begin; i < places.end; ++i) {
-    const T* row =
-        static_cast<const T*>(cache.data) + a.blocks[block] * cache.block_stride + place * cache.place_stride;
-    piece.rows[i] = row;
-    if constexpr (sizeof(T) == 1) piece.scales[i] = load_as<float>(row + kv_scale_offset(a.dim));
-    else piece.scales[i] = 1.0f;
-    if (++place == a.block_size) ++block, place = 0;
+PAGODA_INLINE void locate(const KvCache& cache, const AttentionTile& a, int64_t first_position, Range offsets,
+                          RowChunk<T>& chunk) {
+  int64_t block = (first_position + offsets.begin) / a.block_size,
+          offset = first_position + offsets.begin - block * a.block_size;
+  for (int64_t i = offsets.begin; i < offsets.end; ++i) {
+    const T* row = static_cast<const T*>(cache.data) + a.blocks[block] * cache.block_stride + offset * cache.row_stride;
+    chunk.rows[i] = row;
+    if constexpr (sizeof(T) == 1) chunk.scales[i] = load_as<float>(row + kv_scale_offset(a.dim));
+    else chunk.scales[i] = 1.0f;
+    if (++offset == a.block_size) ++block, offset = 0;
   }
-  for (int64_t i = 0; i < kPiece; ++i)
-    if (i < places.begin || i >= places.end) {
-      piece.rows[i] = piece.rows[places.begin];
-      piece.scales[i] = 0.0f;
+  for (int64_t i = 0; i < kChunkPositions; ++i)
+    if (i < offsets.begin || i >= offsets.end) {
+      chunk.rows[i] = chunk.rows[offsets.begin];
+      chunk.scales[i] = 0.0f;
     }
 }
 
-// The same chunk with its rows as floats in `copies` [kPiece][padded], zero-padded.
+// The same chunk with its rows as floats in `copies` [kChunkPositions][padded], zero-padded.
 template <class T>
-PAGODA_INLINE void widen_rows(const Piece<T>& from, Range places, int64_t dim, int64_t padded, float* copies,
-                              Piece<float>& to) {
-  for (int64_t i = places.begin; i < places.end; ++i)
+PAGODA_INLINE void widen_rows(const RowChunk<T>& from, Range offsets, int64_t dim, int64_t padded, float* copies,
+                              RowChunk<float>& to) {
+  for (int64_t i = offsets.begin; i < offsets.end; ++i)
     for (int64_t d = 0; d < padded; d += kLanes) store(copies + i * padded + d, load_up_to(from.rows[i] + d, dim - d));
-  for (int64_t i = 0; i < kPiece; ++i) {
-    to.rows[i] = copies + (i < places.begin || i >= places.end ? places.begin : i) * padded;
+  for (int64_t i = 0; i < kChunkPositions; ++i) {
+    to.rows[i] = copies + (i < offsets.begin || i >= offsets.end ? offsets.begin : i) * padded;
     to.scales[i] = from.scales[i];
   }
 }
@@ -75,10 +74,10 @@ struct Ahead {
 
   [[gnu::always_inline]] static inline void fetch(Ahead& a) {
     if (a.rows == nullptr) return;
-    for (int64_t i = 0; i < kStreams; ++i) __builtin_prefetch(a.rows[a.row + i * (kPiece / kStreams)] + a.d);
+    for (int64_t i = 0; i < kStreams; ++i) __builtin_prefetch(a.rows[a.row + i * (kChunkPositions / kStreams)] + a.d);
     a.d += kLine;
     if (a.d < a.dim) return;
     a.d = 0;
-    if (++a.row == kPiece / kStreams) a.rows = nullptr;
+    if (++a.row == kChunkPositions / kStreams) a.rows = nullptr;
   }
 };

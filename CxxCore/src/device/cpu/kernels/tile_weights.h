@@ -70,7 +70,7 @@ struct ManyQueries {
   static constexpr int kKeys = 1;
   PAGODA_INLINE Vec load(const std::byte* scores) { return load_as<Vec>(scores); }
   PAGODA_INLINE IntVec of_lanes(IntVec of_queries) { return of_queries; }
-  PAGODA_INLINE IntVec places(int64_t first) { return IntVec{} + static_cast<int32_t>(first); }
+  PAGODA_INLINE IntVec offsets(int64_t first) { return IntVec{} + static_cast<int32_t>(first); }
   PAGODA_INLINE Vec max_of_keys(Vec v) { return v; }
   PAGODA_INLINE Vec sum_chains(const Vec (&totals)[4]) { return (totals[0] + totals[1]) + (totals[2] + totals[3]); }
 
@@ -98,7 +98,7 @@ struct FewQueries {
   PAGODA_INLINE IntVec of_lanes(IntVec v) {
     return __builtin_shufflevector(v, v, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
   }
-  PAGODA_INLINE IntVec places(int64_t first) {
+  PAGODA_INLINE IntVec offsets(int64_t first) {
     return (IntVec){0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3} + static_cast<int32_t>(first);
   }
   PAGODA_INLINE Vec neighbour(Vec v) { return (Vec)_mm512_shuffle_f32x4((__m512)v, (__m512)v, 0xb1); }
@@ -127,38 +127,38 @@ struct FewQueries {
 // half the memory of its scores and are written after those were read. Positions outside [begin, end) get weight 0.
 // Order of a total: four chains, position % 4.
 template <class Lanes, bool kSeesAll, class Between>
-PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVec end, float* max_out, float* total,
+PAGODA_INLINE void weigh_tile(std::byte* tile, Range offsets, IntVec begin, IntVec end, float* max_out, float* total,
                               Between between) {
   constexpr int kVectors = kStepKeys / Lanes::kKeys, kChains = 4 / Lanes::kKeys;
   begin = Lanes::of_lanes(begin);
   end = Lanes::of_lanes(end);
-  const auto score = [&](int64_t place) PAGODA_LAMBDA {
-    if constexpr (kSeesAll) return Lanes::load(tile + place * 64);
-    const IntVec at = Lanes::places(place);
-    return ((begin <= at) & (end > at)) ? Lanes::load(tile + place * 64) : splat(-__builtin_inff());
+  const auto score = [&](int64_t offset) PAGODA_LAMBDA {
+    if constexpr (kSeesAll) return Lanes::load(tile + offset * 64);
+    const IntVec at = Lanes::offsets(offset);
+    return ((begin <= at) & (end > at)) ? Lanes::load(tile + offset * 64) : splat(-__builtin_inff());
   };
   Vec most[4];
   for (Vec& m : most) m = splat(-__builtin_inff());
-  for (int64_t place = places.begin; place < places.end; place += 4 * Lanes::kKeys)
+  for (int64_t offset = offsets.begin; offset < offsets.end; offset += 4 * Lanes::kKeys)
     for (int i = 0; i < 4; ++i) {
-      const Vec s = score(place + i * Lanes::kKeys);
+      const Vec s = score(offset + i * Lanes::kKeys);
       most[i] = s > most[i] ? s : most[i];
     }
   for (int i = 1; i < 4; ++i) most[0] = most[i] > most[0] ? most[i] : most[0];
   most[0] = Lanes::max_of_keys(most[0]);
   const Vec max = most[0] > splat(-__builtin_inff()) ? most[0] : Vec{};  // a query that sees nothing: all weights are 0
   Vec totals[kChains] = {};
-  for (int64_t place = places.begin; place < places.end; place += kStepKeys) {
+  for (int64_t offset = offsets.begin; offset < offsets.end; offset += kStepKeys) {
     Lanes step;
 #pragma clang loop unroll(full)
     for (int i = 0; i < kVectors; i += 2) {
-      const Vec first = exp2_of(score(place + i * Lanes::kKeys) - max),
-                second = exp2_of(score(place + (i + 1) * Lanes::kKeys) - max);
+      const Vec first = exp2_of(score(offset + i * Lanes::kKeys) - max),
+                second = exp2_of(score(offset + (i + 1) * Lanes::kKeys) - max);
       totals[i % kChains] += first;
       totals[(i + 1) % kChains] += second;
       Lanes::take(step, i / 2, first, second);
     }
-    Lanes::store(step, tile + place / kStepKeys * kTile);
+    Lanes::store(step, tile + offset / kStepKeys * kTile);
     between();
   }
   store(max_out, most[0] * splat(0.693147181f));

@@ -12,7 +12,7 @@ using host::at;
 
 namespace {
 
-static_assert(kKdaScratch <= kTaskScratch, "room of a task");
+static_assert(kKdaScratch <= kTaskScratch, "fits in a task's scratch memory");
 
 // Processes all rows of a sequence for one head.
 void run_head(const Context& context, const KdaArgs& args, int64_t b, int64_t head, float* scratch) noexcept {

@@ -13,9 +13,9 @@ void reshape_and_cache(const Context& context, const ReshapeAndCacheArgs& args, 
   const int64_t slot = host_data<int64_t>(args.slot_mapping)[t];
   for (const auto& [from, cache] : {std::pair(&args.k, &args.k_cache), std::pair(&args.v, &args.v_cache)})
     for (int64_t h = 0; h < heads; ++h) {
-      const int64_t place =
+      const int64_t offset =
           slot / block_size * cache->strides[0] + slot % block_size * cache->strides[1] + h * cache->strides[2];
-      cache_row(at<float>(*from, t, h), dim, host_data<std::byte>(*cache) + place * element_bytes);
+      cache_row(at<float>(*from, t, h), dim, host_data<std::byte>(*cache) + offset * element_bytes);
     }
 }
 

@@ -9,9 +9,7 @@ struct Embedding {
   long out_stride;
   uint cols;
   uint padded_cols;
-  uint block;
-  uint reserved;
 };
-static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+static_assert(sizeof(Embedding) == 16, "host and kernel agree");
 
 }

@@ -10,8 +10,8 @@ struct MatmulRows {
   long x_stride;
   uint cols;
   uint padded_cols;
-  uint block;
   uint is_wide;
+  uint reserved;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");

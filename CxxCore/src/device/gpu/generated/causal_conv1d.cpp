@@ -2,11 +2,11 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 3 "Shaders/causal_conv1d.metal"
+# 4 "Shaders/causal_conv1d.metal"
 #include "device/gpu/generated/conv.h"
 
 MSL_CONSTANT constexpr uint kConvRows = 4;
-# 9 "Shaders/causal_conv1d.metal"
+# 10 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
@@ -45,7 +45,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
     }
   }
 }
-# 50 "Shaders/causal_conv1d.metal"
+# 51 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
@@ -69,7 +69,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-# 76 "Shaders/causal_conv1d.metal"
+# 77 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,

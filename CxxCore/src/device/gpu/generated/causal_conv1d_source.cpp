@@ -4,13 +4,14 @@ namespace pagoda::device::gpu::generated {
 KernelSource causal_conv1d_source() noexcept {
   return {"causal_conv1d",
 R"msl(#pragma METAL fp contract(off)
-// causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
-// tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
+// causal_conv1d: a short window over time per channel, then SiLU; `tail` carries the window between steps.
+// tail: [slots, tail_rows, channels], a ring: position p is in row p % tail_rows. weight: [kernel_size, channels], the
+// last one for the current position.
 #include "conv.h"
 
-constant constexpr uint kConvRows = 4;  // that a thread takes
+constant constexpr uint kConvRows = 4;  // per thread
 
-// Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
+// Any number of rows; the tail is left to causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d(device const float* x [[buffer(0)]],
                           device const float* weight [[buffer(1)]],
@@ -29,7 +30,7 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   const int tokens = cu_seqlens[args.num_sequences];
   const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
   int token = int(tg.y * kConvRows);
-  // The rows of one sequence after those of another: what is the sequence's is read once.
+  // One sequence after another, so that each sequence's data is read once.
   while (token < end) {
     const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
     const int begin = cu_seqlens[sequence];
@@ -51,7 +52,7 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   }
 }
 
-// The sequence's last inputs to their places. Grid: [channels / 128, sequences]
+// Writes the sequence's last inputs to the ring. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
                                device float* tail [[buffer(1)]],
@@ -70,14 +71,14 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
   const int position = context_lens[tg.y] - rows;
   device const float* from = x + long(begin) * args.x_stride + channel;
   device float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  // Rows before the first would only be written over. Not max(): its mutant writes them, and no test can tell.
+  // Earlier rows would only be overwritten. Not max(): its mutant writes them, and no test can tell.
   const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
   for (int row = first; row < rows; ++row) {
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
 
-// Both at once where every sequence has one row. Grid: [channels / 128, sequences]
+// Both in one launch if every sequence has one row. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
                                  device const float* weight [[buffer(1)]],
@@ -102,11 +103,11 @@ kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
-# 3 "Shaders/causal_conv1d.metal"
+# 4 "Shaders/causal_conv1d.metal"
 #include "Shaders/conv.h"
 
 MSL_CONSTANT constexpr uint kConvRows = 4;
-# 9 "Shaders/causal_conv1d.metal"
+# 10 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
@@ -145,7 +146,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
     }
   }
 }
-# 50 "Shaders/causal_conv1d.metal"
+# 51 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
@@ -169,7 +170,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-# 76 "Shaders/causal_conv1d.metal"
+# 77 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,

@@ -2,7 +2,7 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 2 "Shaders/combine_experts.metal"
+# 3 "Shaders/combine_experts.metal"
 #include "device/gpu/generated/common.h"
 #include "device/gpu/generated/args_experts.h"
 

@@ -4,11 +4,12 @@ namespace pagoda::device::gpu::generated {
 KernelSource combine_experts_source() noexcept {
   return {"combine_experts",
 R"msl(#pragma METAL fp contract(off)
-// combine_experts: the weighted sum of a token's experts, in order, after a shared one, through its gate if it has one.
+// combine_experts: the weighted sum of a token's experts, in order, after the shared expert, which is scaled by its
+// gate if it has one.
 #include "common.h"
 #include "args/experts.h"
 
-// out may be shared, which is therefore not const: a thread reads an element before it writes it. Grid: [tokens]
+// out may alias shared, which is therefore not const: a thread reads an element before it writes it. Grid: [tokens]
 kernel void combine_experts(device const float* x [[buffer(0)]],
                             device const float* weights [[buffer(1)]],
                             device float* shared_out [[buffer(2)]],
@@ -32,7 +33,7 @@ kernel void combine_experts(device const float* x [[buffer(0)]],
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
-# 2 "Shaders/combine_experts.metal"
+# 3 "Shaders/combine_experts.metal"
 #include "Shaders/common.h"
 #include "Shaders/args/experts.h"
 

@@ -53,26 +53,14 @@ METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_seque
   }
   return lo;
 }
-# 73 "Shaders/common.h"
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
-    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
+
+
+METAL_FUNC float shifted_byte(uint byte, uint shift) {
+  return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
 
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
+  return float(int(step * nibble + offset) - 128);
 }
 
 
@@ -82,7 +70,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
 
   for (uint j = 0; j < C; ++j) {
-# 109 "Shaders/common.h"
+# 95 "Shaders/common.h"
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }

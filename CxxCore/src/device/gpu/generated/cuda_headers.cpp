@@ -4,13 +4,13 @@ namespace pagoda::device::gpu::generated {
 std::span<const KernelHeader> cuda_headers() noexcept {
   static constexpr KernelHeader kHeaders[] = {
     {"device/gpu/shim/vec.h",
-R"msl(// vec<T, N> and the component-wise functions, shared by the software and CUDA shims. Vectors are passed by value:
-// a reference to device memory would be read component by component.
-// The includer defines MSL_FN (function qualifiers), half, bfloat and the scalar math functions first.
+R"msl(// vec<T, N> and the component-wise functions, shared by the software and CUDA shims. Vectors are passed by value: a
+// reference to device memory would be read component by component. The includer first defines MSL_FN (function
+// qualifiers), half, bfloat and the scalar math functions.
 #pragma once
 
-// With MSL_WIDE_COPY the includer defines msl_wide<bytes>::type, a builtin type of that size; vectors are then
-// copied as one value of it, which is what makes a device load of half4 one load and not four.
+// With MSL_WIDE_COPY the includer defines msl_wide<bytes>::type, a builtin type of that size; vectors are then copied
+// as one value of that type, so that a device load of half4 is one load and not four.
 #ifdef MSL_WIDE_COPY
 #define MSL_VEC_COPY                                                                                 \
   MSL_FN vec(const vec& o) {                                                                         \
@@ -21,7 +21,7 @@ R"msl(// vec<T, N> and the component-wise functions, shared by the software and 
     return *this;                                                                                    \
   }
 #elif defined(MSL_CHECKED)
-// A copy constructor of our own makes -fsanitize=alignment see vector loads.
+// A user-defined copy constructor lets -fsanitize=alignment check vector loads.
 #define MSL_VEC_COPY                                                          \
   MSL_FN vec(const vec& o) {                                                  \
     for (unsigned i = 0; i < sizeof(vec) / sizeof(T); ++i) (*this)[i] = o[i]; \
@@ -392,7 +392,7 @@ MSL_FN uint msl_pack(T e0, T e1) {
 }
 template <typename T>
 struct msl_matrix16 {
-  uint rows, cols;  // packed pairs: as A and accumulators are kept, and as B is
+  uint rows, cols;  // packed pairs: as A and accumulators store them, and as B does
   MSL_FN T msl_at(int i) const {
     const ushort u = ushort(i ? rows >> 16 : rows);
     T t;
@@ -484,7 +484,7 @@ MSL_TENSOR_MMA(bfloat, "bf16")
 #undef MSL_TENSOR_MMA
 #endif
 
-// The operations of Shaders/tiles.h in registers. Lane l gives row l / 4, columns 2 (l % 4) and the next.
+// The operations of Shaders/tiles.h in registers. Lane l provides row l / 4, columns 2 (l % 4) and the next.
 MSL_FN uint msl_pack_half(float first, float second) {
   uint word;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
@@ -493,6 +493,11 @@ MSL_FN uint msl_pack_half(float first, float second) {
 MSL_FN uint msl_pack_bfloat(float first, float second) {
   uint word;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+MSL_FN uint msl_fma_bfloats(uint a, uint b, uint c) {
+  uint word;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(word) : "r"(a), "r"(b), "r"(c));
   return word;
 }
 template <typename T, bool TRANSPOSED>
@@ -504,7 +509,7 @@ MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
   total.msl_e[0] = total.msl_e[0] + part.msl_e[0];
   total.msl_e[1] = total.msl_e[1] + part.msl_e[1];
 }
-// d0 += a0 b0 + a2 b1 and, where there are `both`, d1 += a1 b0 + a3 b1.
+// d0 += a0 b0 + a2 b1 and, with `both`, d1 += a1 b0 + a3 b1.
 #define MSL_TENSOR_PAIRS(T, NAME)                                                                                      \
   MSL_FN void msl_multiply_accumulate_pairs(                                                                           \
       simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                             \
@@ -526,7 +531,7 @@ MSL_FN bool msl_is_wide(const T* p) {
   return (ulong)p % 16 == 0;
 }
 // acc[r][j] += weights of 16 keys times column j of eight, for a lane with four keys of eight columns each: of a right
-// operand a lane holds pairs of keys.
+// operand, a lane holds pairs of keys.
 template <typename T, uint RT>
 MSL_FN void msl_multiply_rows(simdgroup_float8x8 (&acc)[RT][8], uint j, const uint (&w)[RT][2], const uint4 (&v)[4]) {
   const uint at = j / 2, order = j % 2 ? 0x7632u : 0x5410u;
@@ -547,7 +552,7 @@ MSL_FN void simdgroup_multiply(simdgroup_matrix<TD, 8, 8>& d, const simdgroup_ma
 }  // namespace metal
 )msl"},
     {"device/gpu/shim/cuda/msl.h",
-R"msl(// All of the portable subset for CUDA, atomics and kernel inputs among it; the translated text includes this.
+R"msl(// The whole portable subset for CUDA, including atomics and kernel inputs; translated kernels include this.
 #pragma once
 
 #include "device/gpu/shim/cuda/matrix.h"
@@ -639,9 +644,9 @@ MSL_FN mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(uint(a) 
 MSL_FN void threadgroup_barrier(mem_flags) { __syncthreads(); }
 MSL_FN void simdgroup_barrier(mem_flags) { __syncwarp(); }
 
-MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not hold ptxas back
+MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not stop ptxas from moving loads
 
-// Programmatic dependent launches: without such an edge in the graph both do nothing.
+// Programmatic dependent launch: without such an edge in the graph, both functions do nothing.
 MSL_FN void msl_let_dependents_begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -720,7 +725,7 @@ MSL_FN T simd_prefix_exclusive_sum(T v) {
 }  // namespace metal
 )msl"},
     {"device/gpu/shim/cuda/types.h",
-R"msl(// Types and words of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc. Nothing of the CUDA toolkit is
+R"msl(// Types and keywords of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc. Nothing of the CUDA toolkit is
 // included: a machine may have NVRTC without headers.
 #pragma once
 
@@ -734,7 +739,7 @@ R"msl(// Types and words of the Metal Shading Language for CUDA, compiled by NVR
 #define MSL_CONSTANT_TABLE static __constant__ const
 #define MSL_TG_VAR(SITE, NAME, DIMS, ...) __shared__ alignas(16) __VA_ARGS__ NAME DIMS;
 
-// The host gives each constant of a pipeline as a macro, -DMSL_CONSTANT_<name>=<value>.
+// The host passes each constant of a pipeline as a macro, -DMSL_CONSTANT_<name>=<value>.
 #define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) static constexpr T NAME = T(MSL_CONSTANT_##NAME);
 
 #ifndef FLT_MAX
@@ -754,8 +759,8 @@ typedef unsigned short ushort;
 typedef unsigned char uchar;
 typedef unsigned long ulong;
 
-// Metal's half: converts to and from float freely; half op half stays half, half op float is float. Arithmetic goes
-// through float, which rounds to the same half: 24 bits are enough for sums, products and quotients of 11.
+// Metal's half: converts to and from float implicitly; half op half stays half, half op float is float. Arithmetic goes
+// through float, which rounds to the same half: 24 bits are enough for sums, products and quotients of 11-bit numbers.
 struct half {
   ushort bits;
   half() = default;
@@ -865,10 +870,8 @@ struct Embedding {
   long out_stride;
   uint cols;
   uint padded_cols;
-  uint block;
-  uint reserved;
 };
-static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+static_assert(sizeof(Embedding) == 16, "host and kernel agree");
 
 }
 #endif
@@ -1044,8 +1047,8 @@ struct MatmulRows {
   long x_stride;
   uint cols;
   uint padded_cols;
-  uint block;
   uint is_wide;
+  uint reserved;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
@@ -2006,26 +2009,14 @@ METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_seque
   }
   return lo;
 }
-# 73 "Shaders/common.h"
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; stride < block; stride *= 2) {
-    for (uint i = tid; i < block / 2; i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
+
+
+METAL_FUNC float shifted_byte(uint byte, uint shift) {
+  return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
 
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
+  return float(int(step * nibble + offset) - 128);
 }
 
 
@@ -2041,7 +2032,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
     for (uint i = 0; i < R; i += 2) {
       msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
     }
-# 113 "Shaders/common.h"
+# 99 "Shaders/common.h"
   }
 }
 #endif
@@ -2148,14 +2139,13 @@ METAL_FUNC ulong expert_x_at(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL
 }
 
 
-METAL_FUNC void write_expert_out(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const float* x_scales,
-                                 MSL_DEVICE const float* w_scales, MSL_DEVICE float* out, uint weight_row, uint slot,
-                                 uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[slot / args.x_share] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
+METAL_FUNC void write_expert_out(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const float* w_scales,
+                                 MSL_DEVICE float* out, uint weight_row, uint slot, uint column, float sum, float other,
+                                 bool is_scaled) {
+  float value = finish(sum, 1.0f, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
   if (args.matmul.silu_mul != 0) {
     const uint at = weight_row + args.matmul.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, 0.0f);
+    value = silu(value) * finish(other, 1.0f, is_scaled ? w_scales[at] : 1.0f, 0.0f);
   }
   out[long(slot) * args.matmul.out_stride + column] = value;
 }
@@ -2164,7 +2154,7 @@ METAL_FUNC void write_expert_out(MSL_CONSTANT pagoda_args::ExpertProducts& args,
     {"Shaders/gdn.h",
 R"msl(#ifndef PAGODA_GDN_H
 #define PAGODA_GDN_H
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 #include "Shaders/args/gdn.h"
 #include "Shaders/common.h"
 
@@ -2187,7 +2177,7 @@ METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + 
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
-# 43 "Shaders/gdn.h"
+# 44 "Shaders/gdn.h"
 template <uint N, uint P>
 METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
   uint n = N;
@@ -2329,7 +2319,7 @@ METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-# 187 "Shaders/gdn.h"
+# 188 "Shaders/gdn.h"
 MSL_CONSTANT constexpr uint kBetas = kBlock;
 MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
@@ -2340,7 +2330,7 @@ MSL_CONSTANT constexpr uint kGateFloats = 640;
     {"Shaders/keys.h",
 R"msl(#ifndef PAGODA_KEYS_H
 #define PAGODA_KEYS_H
-# 5 "Shaders/keys.h"
+# 6 "Shaders/keys.h"
 METAL_FUNC uint key_of(float x) {
   const uint bits = as_type<uint>(x);
   return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
@@ -2353,7 +2343,7 @@ MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
     {"Shaders/matmul.h",
 R"msl(#ifndef PAGODA_MATMUL_H
 #define PAGODA_MATMUL_H
-# 20 "Shaders/matmul.h"
+# 22 "Shaders/matmul.h"
 #include "Shaders/args/matmul.h"
 #include "Shaders/tiles.h"
 
@@ -2370,6 +2360,7 @@ struct Share<16> {
 template <>
 struct Share<8> {
   uint4 a;
+  uint shift;
 };
 template <>
 struct Share<4> {
@@ -2385,6 +2376,7 @@ METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* st
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<8>& to) {
   to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
+  to.shift = uint(((MSL_DEVICE const uchar*)(steps))[at / 32]);
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<4>& to) {
@@ -2395,40 +2387,43 @@ METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* st
 METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
-
-
-METAL_FUNC float byte_of(uint flipped, uint i) {
-  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+# 69 "Shaders/matmul.h"
+METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
+  return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
 
-METAL_FUNC uint2 words_of_bytes(uint word) {
-  const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
-               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
+  return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
-  const uint2 a = words_of_bytes(share.a.x);
-  const uint2 b = words_of_bytes(share.a.y);
-  const uint2 c = words_of_bytes(share.a.z);
-  const uint2 d = words_of_bytes(share.a.w);
+  const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
+  const uint2 a = words_of_bytes(share.a.x, unit);
+  const uint2 b = words_of_bytes(share.a.y, unit);
+  const uint2 c = words_of_bytes(share.a.z, unit);
+  const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
-
-METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
-  const uint step = steps & 0xffu;
-  const uint offset = steps >> 8;
-  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+# 88 "Shaders/matmul.h"
+METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
+  const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(numbers, step, offset);
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+  const float step = float(share.steps & 0xffu);
+  const float offset = float(share.steps >> 8) - 128.0f;
+  const uint steps = pack_exact(step, step);
+  const uint offsets = pack_exact(offset, offset);
+  words[0] = pair_of_nibbles(share.a.x << 3, steps, offsets);
+  words[4] = pair_of_nibbles(share.a.y << 3, steps, offsets);
 #pragma unroll
-  for (uint j = 0; j < 4; ++j) {
-    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
-    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  for (uint j = 1; j < 4; ++j) {
+    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), steps, offsets);
+    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
   }
 }
-# 97 "Shaders/matmul.h"
+# 109 "Shaders/matmul.h"
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
                             uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
@@ -2468,7 +2463,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 139 "Shaders/matmul.h"
+# 151 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);
@@ -2479,14 +2474,35 @@ METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, ui
 }
 
 
-METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales,
-                          MSL_DEVICE const float* w_scales, MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m,
-                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+struct ColumnTerms {
+  float scale;
+  float bias;
+  float other_scale;
+  float other_bias;
+};
+
+METAL_FUNC ColumnTerms column_terms(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* w_scales,
+                                    MSL_DEVICE const float* bias, uint column, bool is_scaled) {
+  const uint own = min(column, args.out_cols - 1);
+  const uint other = args.silu_mul != 0 ? args.out_cols + own : own;
+  ColumnTerms terms;
+  terms.scale = is_scaled ? w_scales[own] : 1.0f;
+  terms.bias = args.has_bias != 0 ? bias[own] : 0.0f;
+  terms.other_scale = is_scaled ? w_scales[other] : 1.0f;
+  terms.other_bias = args.has_bias != 0 ? bias[other] : 0.0f;
+  return terms;
+}
+
+
+METAL_FUNC float row_scale(MSL_DEVICE const float* x_scales, uint m, half) { return x_scales[m]; }
+METAL_FUNC float row_scale(MSL_DEVICE const float* x_scales, uint m, bfloat) { return 1.0f; }
+
+
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_THREAD const ColumnTerms& terms, float x_scale,
+                          MSL_DEVICE float* out, uint m, uint column, float sum, float other) {
+  float value = finish(sum, x_scale, terms.scale, terms.bias);
   if (args.silu_mul != 0) {
-    const uint at = args.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+    value = silu(value) * finish(other, x_scale, terms.other_scale, terms.other_bias);
   }
   store_out(args, out, m, column, value);
 }
@@ -2674,7 +2690,7 @@ METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
     {"Shaders/paged_attention.h",
 R"msl(#ifndef PAGODA_PAGED_ATTENTION_H
 #define PAGODA_PAGED_ATTENTION_H
-# 12 "Shaders/paged_attention.h"
+# 14 "Shaders/paged_attention.h"
 #include "Shaders/args/paged_attention.h"
 #include "Shaders/common.h"
 
@@ -2688,8 +2704,7 @@ MSL_CONSTANT constexpr uint kThreads = 128;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
 MSL_CONSTANT constexpr uint kQueryStride = kMaxDim + 8;
 MSL_CONSTANT constexpr uint kScores = kPartition + 4;
-
-
+# 30 "Shaders/paged_attention.h"
 MSL_CONSTANT constexpr uint kPartMax = 0;
 MSL_CONSTANT constexpr uint kPartSum = 1;
 MSL_CONSTANT constexpr uint kRowMax = 2;
@@ -2917,7 +2932,7 @@ METAL_FUNC void row_quads(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
     {"Shaders/tiles.h",
 R"msl(#ifndef PAGODA_TILES_H
 #define PAGODA_TILES_H
-# 8 "Shaders/tiles.h"
+# 9 "Shaders/tiles.h"
 #include "Shaders/common.h"
 
 MSL_CONSTANT constexpr uint kChunk = 64;
@@ -2930,13 +2945,25 @@ typedef simdgroup_matrix<float, 8, 8> SumTile;
 METAL_FUNC uint pack_half(float first, float second) {
 
   return msl_pack_half(first, second);
-# 23 "Shaders/tiles.h"
+# 24 "Shaders/tiles.h"
 }
 
 METAL_FUNC uint pack_bfloat(float first, float second) {
 
   return msl_pack_bfloat(first, second);
-# 31 "Shaders/tiles.h"
+# 32 "Shaders/tiles.h"
+}
+
+
+METAL_FUNC uint pack_exact(float first, float second) {
+  return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
+}
+
+
+METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
+
+  return msl_fma_bfloats(a, b, c);
+# 49 "Shaders/tiles.h"
 }
 
 METAL_FUNC void set_words(uint4 a, uint4 b, MSL_THREAD uint (&words)[kChunkTiles]) {
@@ -2961,9 +2988,9 @@ METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
   }
-# 67 "Shaders/tiles.h"
+# 85 "Shaders/tiles.h"
 }
-# 71 "Shaders/tiles.h"
+# 89 "Shaders/tiles.h"
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[2][kChunkTiles],
                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
@@ -2987,7 +3014,7 @@ METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_T
                                     left[1][j + 1], right[t][j], right[t][j + 1], true);
     }
   }
-# 108 "Shaders/tiles.h"
+# 126 "Shaders/tiles.h"
 }
 
 
@@ -3014,7 +3041,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
                                       i + 1 < R);
       }
     }
-# 143 "Shaders/tiles.h"
+# 161 "Shaders/tiles.h"
   }
 }
 
@@ -3022,7 +3049,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
 
   msl_add(total, part);
-# 161 "Shaders/tiles.h"
+# 179 "Shaders/tiles.h"
   part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 }
 

@@ -21,7 +21,7 @@ MSL_KERNEL void embedding(MSL_DEVICE const int* ids ,
     to[i] = float(row[i]);
   }
 }
-# 27 "Shaders/embedding.metal"
+# 26 "Shaders/embedding.metal"
 template <uint BITS>
 
 MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,
@@ -30,25 +30,22 @@ MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,
                              MSL_DEVICE const float* scales ,
                              MSL_DEVICE float* out ,
                              MSL_CONSTANT pagoda_args::Embedding& args ,
-                             uint2 tg ,
+                             uint token ,
                              uint tid ) {
   constexpr uint PER_WORD = 32 / BITS;
-  MSL_TG_VAR(1, tile, [4096], float)
-  const ulong id = ulong(ids[tg.y]);
-  const uint first = tg.x * args.block;
-  for (uint i = tid; MSL_LOOP(i < args.block); i += 128) {
-    const ulong at = id * args.padded_cols + first + i;
+  const ulong id = ulong(ids[token]);
+  const float scale = scales[id];
+  for (uint i = tid; MSL_LOOP(i < args.cols); i += 128) {
+    const ulong at = id * args.padded_cols + i;
     const uint word = table[at / PER_WORD];
+    const uint pair = i % PER_WORD / 2;
+    float value;
     if (BITS == 8) {
-      tile[i] = signed_byte(word, uint(at % PER_WORD));
+      value = shifted_byte(word >> (16 * (i % 2) + 8 * pair) & 255u, steps[at / 32]);
     } else {
-      tile[i] = stepped_nibble(word, uint(at % PER_WORD), steps[at / 32 * 2], steps[at / 32 * 2 + 1]);
+      value = stepped_nibble(word >> (16 * (i % 2) + 4 * pair) & 15u, steps[at / 32 * 2], steps[at / 32 * 2 + 1]);
     }
-  }
-  rotate(tile, args.block, tid, 128);
-  const float scale = scales[id] / float(args.block);
-  for (uint i = tid; MSL_LOOP(i < args.block && first + i < args.cols); i += 128) {
-    out[long(tg.y) * args.out_stride + first + i] = tile[i] * scale;
+    out[long(token) * args.out_stride + i] = value * scale;
   }
 }
 
@@ -78,14 +75,14 @@ constexpr uint32_t msl_limit_2 = 1024;
 void msl_entry_3(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  embedding_packed<8>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  embedding_packed<8>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
 constexpr BindingInfo msl_bindings_3[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(uint), false}, {"steps", 2, BindingKind::buffer, sizeof(uchar), false}, {"scales", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
 constexpr uint32_t msl_limit_3 = 128;
 void msl_entry_4(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  embedding_packed<4>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  embedding_packed<4>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
 constexpr BindingInfo msl_bindings_4[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(uint), false}, {"steps", 2, BindingKind::buffer, sizeof(uchar), false}, {"scales", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
 constexpr uint32_t msl_limit_4 = 128;

@@ -4,32 +4,31 @@ namespace pagoda::device::gpu::generated {
 KernelSource expert_few_source() noexcept {
   return {"expert_few",
 R"msl(#pragma METAL fp contract(off)
-// expert_few: the product of up to eight rows with the weights of their expert; matmul.h has the layout and the order.
+// expert_few: the product of up to eight rows with the weights of their expert; matmul.h describes layout and order.
 #include "expert_rows.h"
 
-constant constexpr uint kTiles = 2;  // of 8 rows of weights that a threadgroup takes
+constant constexpr uint kTiles = 2;  // of 8 rows of weights, per threadgroup
 constant constexpr uint kRows = 8 * kTiles;
 constant constexpr uint kWidth = 8;  // rows of x
-constant constexpr uint kAhead = 2;  // chunks whose loads are in flight: what registers hold
+constant constexpr uint kAhead = 2;  // chunks with loads in flight: as many as fit in registers
 
-// As matmul_few: each simdgroup has a run of columns. X: T, or float where activations need no preparation.
+// As matmul_few: each simdgroup has one run of columns. X: T, or float if activations need no preparation.
 // Grid: [out_cols / 16, twice as many with silu_mul; max_tiles]
 template <typename T, typename X, uint BITS>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void expert_few(device const X* x [[buffer(0)]],
-                       device const float* x_scales [[buffer(1)]],
-                       device const uint* w [[buffer(2)]],
-                       device const ushort* w_steps [[buffer(3)]],
-                       device const float* w_scales [[buffer(4)]],
-                       device const uint* order [[buffer(5)]],
-                       device const uint* tiles [[buffer(6)]],
-                       device float* out [[buffer(7)]],
-                       constant pagoda_args::ExpertProducts& args [[buffer(8)]],
+                       device const uint* w [[buffer(1)]],
+                       device const ushort* w_steps [[buffer(2)]],
+                       device const float* w_scales [[buffer(3)]],
+                       device const uint* order [[buffer(4)]],
+                       device const uint* tiles [[buffer(5)]],
+                       device float* out [[buffer(6)]],
+                       constant pagoda_args::ExpertProducts& args [[buffer(7)]],
                        uint2 tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float shared_words[kRuns * kTileScratch];  // scratch of tiles first, then the sums of all runs
+  threadgroup float shared_words[kRuns * kTileScratch];  // first tile scratch, then the sums of all runs
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
@@ -87,17 +86,21 @@ kernel void expert_few(device const X* x [[buffer(0)]],
         other += shared_words[(run * kRows + made + r) * kWidth + m];
       }
     }
-    write_expert_out(args, x_scales, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
-                     sizeof(X) == 2, BITS < 16);
+    write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
+                     BITS < 16);
   }
 }
 
-template [[host_name("expert_few_direct")]]
+template [[host_name("expert_few_direct_bf16")]]
 kernel decltype(expert_few<bfloat, float, 16>) expert_few<bfloat, float, 16>;
+template [[host_name("expert_few_direct_q8")]]
+kernel decltype(expert_few<bfloat, float, 8>) expert_few<bfloat, float, 8>;
+template [[host_name("expert_few_direct_q4")]]
+kernel decltype(expert_few<bfloat, float, 4>) expert_few<bfloat, float, 4>;
 template [[host_name("expert_few_bf16")]]
 kernel decltype(expert_few<bfloat, bfloat, 16>) expert_few<bfloat, bfloat, 16>;
-template [[host_name("expert_few_q8")]] kernel decltype(expert_few<half, half, 8>) expert_few<half, half, 8>;
-template [[host_name("expert_few_q4")]] kernel decltype(expert_few<half, half, 4>) expert_few<half, half, 4>;
+template [[host_name("expert_few_q8")]] kernel decltype(expert_few<bfloat, bfloat, 8>) expert_few<bfloat, bfloat, 8>;
+template [[host_name("expert_few_q4")]] kernel decltype(expert_few<bfloat, bfloat, 4>) expert_few<bfloat, bfloat, 4>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -112,7 +115,6 @@ MSL_CONSTANT constexpr uint kAhead = 2;
 template <typename T, typename X, uint BITS>
 
 MSL_KERNEL void expert_few(MSL_DEVICE const X* x ,
-                       MSL_DEVICE const float* x_scales ,
                        MSL_DEVICE const uint* w ,
                        MSL_DEVICE const ushort* w_steps ,
                        MSL_DEVICE const float* w_scales ,
@@ -182,38 +184,52 @@ MSL_KERNEL void expert_few(MSL_DEVICE const X* x ,
         other += shared_words[(run * kRows + made + r) * kWidth + m];
       }
     }
-    write_expert_out(args, x_scales, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
-                     sizeof(X) == 2, BITS < 16);
+    write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
+                     BITS < 16);
   }
 }
 
 # 1 "expert_few.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct)
-extern "C" __global__ void __launch_bounds__(256) expert_few_direct(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct_bf16)
+extern "C" __global__ void __launch_bounds__(256) expert_few_direct_bf16(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_few<bfloat, float, 16>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_few<bfloat, float, 16>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct_q8)
+extern "C" __global__ void __launch_bounds__(256) expert_few_direct_q8(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
+  expert_few<bfloat, float, 8>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct_q4)
+extern "C" __global__ void __launch_bounds__(256) expert_few_direct_q4(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
+  expert_few<bfloat, float, 4>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_bf16)
-extern "C" __global__ void __launch_bounds__(256) expert_few_bf16(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+extern "C" __global__ void __launch_bounds__(256) expert_few_bf16(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_few<bfloat, bfloat, 16>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_few<bfloat, bfloat, 16>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_q8)
-extern "C" __global__ void __launch_bounds__(256) expert_few_q8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+extern "C" __global__ void __launch_bounds__(256) expert_few_q8(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_few<half, half, 8>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_few<bfloat, bfloat, 8>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_q4)
-extern "C" __global__ void __launch_bounds__(256) expert_few_q4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+extern "C" __global__ void __launch_bounds__(256) expert_few_q4(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_few<half, half, 4>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_few<bfloat, bfloat, 4>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -15,7 +15,6 @@ MSL_CONSTANT constexpr uint kPass = kRows / 2;
 template <typename T, uint BITS>
 
 MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
-                        MSL_DEVICE const float* x_scales ,
                         MSL_DEVICE const uint* w ,
                         MSL_DEVICE const ushort* w_steps ,
                         MSL_DEVICE const float* w_scales ,
@@ -55,9 +54,9 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
       const uint m = first + i / made;
       const uint column = tg.x * made + r;
       if (m < tile.count && column < args.matmul.out_cols) {
-        write_expert_out(args, x_scales, w_scales, out, tile.weight_row, order[tile.first + m], column,
+        write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column,
                          sums[i / made * kWeightRows + r],
-                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, true, BITS < 16);
+                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, BITS < 16);
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -69,23 +68,23 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_many<bfloat, 16>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertProducts*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_many<bfloat, 16>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
+constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_many<half, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertProducts*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_many<bfloat, 8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
+constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
 constexpr uint32_t msl_limit_1 = 128;
 void msl_entry_2(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_many<half, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertProducts*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_many<bfloat, 4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
+constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
 constexpr uint32_t msl_limit_2 = 128;
 }  // namespace
 }  // namespace metal

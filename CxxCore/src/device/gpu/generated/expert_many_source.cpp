@@ -4,34 +4,33 @@ namespace pagoda::device::gpu::generated {
 KernelSource expert_many_source() noexcept {
   return {"expert_many",
 R"msl(#pragma METAL fp contract(off)
-// expert_many: the product of up to 32 rows with the weights of their expert; matmul.h has the layout and the order.
+// expert_many: the product of up to 32 rows with the weights of their expert; matmul.h describes layout and order.
 #include "expert_rows.h"
 #include "matmul_tile.h"
 
 constant constexpr uint kRows = 32;  // of x
 constant constexpr uint kWeightRows = 128;
-constant constexpr uint kPitch = kChunk / 2 + 4;  // words of a staged row: rows start in different banks
+constant constexpr uint kPitch = kChunk / 2 + 4;  // words per staged row: rows start in different banks
 constant constexpr uint kShares = kWeightRows / 32;
-constant constexpr uint kPass = kRows / 2;  // rows of x whose sums are written at once
+constant constexpr uint kPass = kRows / 2;  // rows of x whose sums are written in one pass
 
-// As matmul_tiles, whose loop it has: a row's bits are those of expert_few.
+// Uses the loop of matmul_tiles, so that a row gets the same bits as from expert_few.
 // Grid: [out_cols / 128, twice as many with silu_mul; max_tiles]
 template <typename T, uint BITS>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void expert_many(device const T* x [[buffer(0)]],
-                        device const float* x_scales [[buffer(1)]],
-                        device const uint* w [[buffer(2)]],
-                        device const ushort* w_steps [[buffer(3)]],
-                        device const float* w_scales [[buffer(4)]],
-                        device const uint* order [[buffer(5)]],
-                        device const uint* tiles [[buffer(6)]],
-                        device float* out [[buffer(7)]],
-                        constant pagoda_args::ExpertProducts& args [[buffer(8)]],
+                        device const uint* w [[buffer(1)]],
+                        device const ushort* w_steps [[buffer(2)]],
+                        device const float* w_scales [[buffer(3)]],
+                        device const uint* order [[buffer(4)]],
+                        device const uint* tiles [[buffer(5)]],
+                        device float* out [[buffer(6)]],
+                        constant pagoda_args::ExpertProducts& args [[buffer(7)]],
                         uint2 tg [[threadgroup_position_in_grid]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup uint shared_words[(kWeightRows + kRows) * kPitch + kStageScratch];  // later the sums, which take less
+  threadgroup uint shared_words[(kWeightRows + kRows) * kPitch + kStageScratch];  // later reused for the sums
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -59,9 +58,9 @@ kernel void expert_many(device const T* x [[buffer(0)]],
       const uint m = first + i / made;
       const uint column = tg.x * made + r;
       if (m < tile.count && column < args.matmul.out_cols) {
-        write_expert_out(args, x_scales, w_scales, out, tile.weight_row, order[tile.first + m], column,
+        write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column,
                          sums[i / made * kWeightRows + r],
-                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, true, BITS < 16);
+                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, BITS < 16);
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -69,8 +68,8 @@ kernel void expert_many(device const T* x [[buffer(0)]],
 }
 
 template [[host_name("expert_many_bf16")]] kernel decltype(expert_many<bfloat, 16>) expert_many<bfloat, 16>;
-template [[host_name("expert_many_q8")]] kernel decltype(expert_many<half, 8>) expert_many<half, 8>;
-template [[host_name("expert_many_q4")]] kernel decltype(expert_many<half, 4>) expert_many<half, 4>;
+template [[host_name("expert_many_q8")]] kernel decltype(expert_many<bfloat, 8>) expert_many<bfloat, 8>;
+template [[host_name("expert_many_q4")]] kernel decltype(expert_many<bfloat, 4>) expert_many<bfloat, 4>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -87,7 +86,6 @@ MSL_CONSTANT constexpr uint kPass = kRows / 2;
 template <typename T, uint BITS>
 
 MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
-                        MSL_DEVICE const float* x_scales ,
                         MSL_DEVICE const uint* w ,
                         MSL_DEVICE const ushort* w_steps ,
                         MSL_DEVICE const float* w_scales ,
@@ -127,9 +125,9 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
       const uint m = first + i / made;
       const uint column = tg.x * made + r;
       if (m < tile.count && column < args.matmul.out_cols) {
-        write_expert_out(args, x_scales, w_scales, out, tile.weight_row, order[tile.first + m], column,
+        write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column,
                          sums[i / made * kWeightRows + r],
-                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, true, BITS < 16);
+                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, BITS < 16);
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -138,24 +136,24 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
 
 # 1 "expert_many.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_many_bf16)
-extern "C" __global__ void __launch_bounds__(128) expert_many_bf16(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+extern "C" __global__ void __launch_bounds__(128) expert_many_bf16(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_many<bfloat, 16>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_many<bfloat, 16>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_many_q8)
-extern "C" __global__ void __launch_bounds__(128) expert_many_q8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+extern "C" __global__ void __launch_bounds__(128) expert_many_q8(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_many<half, 8>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_many<bfloat, 8>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_many_q4)
-extern "C" __global__ void __launch_bounds__(128) expert_many_q4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
+extern "C" __global__ void __launch_bounds__(128) expert_many_q4(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_many<half, 4>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_many<bfloat, 4>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -2,7 +2,7 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 8 "Shaders/expert_matmul.metal"
+# 9 "Shaders/expert_matmul.metal"
 #include "device/gpu/generated/common.h"
 #include "device/gpu/generated/args_experts.h"
 

@@ -33,14 +33,13 @@ METAL_FUNC ulong expert_x_at(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL
 }
 
 
-METAL_FUNC void write_expert_out(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const float* x_scales,
-                                 MSL_DEVICE const float* w_scales, MSL_DEVICE float* out, uint weight_row, uint slot,
-                                 uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[slot / args.x_share] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
+METAL_FUNC void write_expert_out(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const float* w_scales,
+                                 MSL_DEVICE float* out, uint weight_row, uint slot, uint column, float sum, float other,
+                                 bool is_scaled) {
+  float value = finish(sum, 1.0f, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
   if (args.matmul.silu_mul != 0) {
     const uint at = weight_row + args.matmul.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, 0.0f);
+    value = silu(value) * finish(other, 1.0f, is_scaled ? w_scales[at] : 1.0f, 0.0f);
   }
   out[long(slot) * args.matmul.out_stride + column] = value;
 }

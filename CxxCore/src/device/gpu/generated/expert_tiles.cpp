@@ -2,7 +2,7 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 2 "Shaders/expert_tiles.metal"
+# 3 "Shaders/expert_tiles.metal"
 #include "device/gpu/generated/args_experts.h"
 #include "device/gpu/generated/common.h"
 
@@ -14,9 +14,9 @@ METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::E
   const uint id = uint(ids[long(row / args.chosen) * args.ids_stride + row % args.chosen]);
   return min(id, args.num_experts - 1);
 }
-# 16 "Shaders/expert_tiles.metal"
+# 17 "Shaders/expert_tiles.metal"
 METAL_FUNC uint first_tile(uint rows, uint experts, uint tile_rows) { return rows / tile_rows + min(rows, experts); }
-# 21 "Shaders/expert_tiles.metal"
+# 22 "Shaders/expert_tiles.metal"
 MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
                          MSL_DEVICE uint* order ,
                          MSL_DEVICE uint* tiles ,

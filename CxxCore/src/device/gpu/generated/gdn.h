@@ -1,6 +1,6 @@
 // gdn.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 #include "device/gpu/generated/args_gdn.h"
 #include "device/gpu/generated/common.h"
 
@@ -12,7 +12,7 @@ MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
 
 
 METAL_FUNC void keep_loads_here() {
-# 32 "Shaders/gdn.h"
+# 33 "Shaders/gdn.h"
 }
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
@@ -21,7 +21,7 @@ METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + 
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
-# 43 "Shaders/gdn.h"
+# 44 "Shaders/gdn.h"
 template <uint N, uint P>
 METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
   uint n = N;
@@ -163,7 +163,7 @@ METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-# 187 "Shaders/gdn.h"
+# 188 "Shaders/gdn.h"
 MSL_CONSTANT constexpr uint kBetas = kBlock;
 MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;

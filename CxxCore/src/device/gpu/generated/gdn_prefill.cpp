@@ -13,8 +13,7 @@ struct NextBlock {
   float gate[kGateFloats / 128];
   float v[2];
 };
-
-
+# 15 "Shaders/gdn_prefill.metal"
 METAL_FUNC void load_block(MSL_DEVICE const float* rows, MSL_DEVICE const float* gate, MSL_DEVICE const float* v, int row0,
                            int tokens, uint num_columns, uint tid, MSL_CONSTANT pagoda_args::Gdn& args,
                            MSL_THREAD NextBlock& to) {

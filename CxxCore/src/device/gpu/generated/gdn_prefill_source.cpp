@@ -7,16 +7,17 @@ R"msl(#pragma METAL fp contract(off)
 // gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
 #include "gdn.h"
 
-constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup
+constant constexpr uint kColumns = 16;  // per threadgroup: 4 for each simdgroup
 
-// The part of a block that a thread fetches ahead of its turn.
+// A thread's prefetched part of the next block.
 struct NextBlock {
-  float4 rows[8];  // of keys, and of queries where there is room for them
+  float4 rows[8];  // of keys, and of queries if there is space for them
   float gate[kGateFloats / 128];
   float v[2];
 };
 
-// rows, gate: the block's. v: of the threadgroup's first column; row0: the block's row 0 among the sequence's tokens
+// rows, gate: of the block. v: at the threadgroup's first column; row0: index of the block's row 0 among the sequence's
+// tokens
 METAL_FUNC void load_block(device const float* rows, device const float* gate, device const float* v, int row0,
                            int tokens, uint num_columns, uint tid, constant pagoda_args::Gdn& args,
                            thread NextBlock& to) {
@@ -30,13 +31,13 @@ METAL_FUNC void load_block(device const float* rows, device const float* gate, d
   }
 #pragma unroll
   for (uint i = 0; i < 2; ++i) {
-    // Rows and columns that are not there are some that are, unused.
+    // Missing rows and columns are clamped to existing ones, and unused.
     const int row = clamp(row0 + int(tid / kColumns + 8 * i), 0, tokens - 1);
     to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
   }
 }
 
-// Walks the blocks of a sequence with S in registers, the next block on its way. Grid: [dv / 16, v_heads, sequences]
+// Walks the blocks of a sequence with S in registers, prefetching the next block. Grid: [dv / 16, v_heads, sequences]
 template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prefill(device const float* v [[buffer(0)]],
@@ -56,7 +57,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint PER = D / kSplit;
-  threadgroup float x_tile[32 * 128];  // keys; of 128 dims, queries too
+  threadgroup float x_tile[32 * 128];  // keys; with 128 dims, queries too
   threadgroup float gate[kGateFloats];
   threadgroup float v_tile[kBlock * kColumns];
 
@@ -77,7 +78,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const uint tile_column = sg * 4 + lane / kSplit;
   const uint num_columns = min(kColumns, args.dv - tg.x * kColumns);
   const bool is_inside = tile_column < num_columns;
-  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);  // those beyond repeat the last one
+  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);  // those past the end repeat the last one
   const uint panel = column / kPanel * kPanel;
   const uint width = min(kPanel, args.dv - panel);
 
@@ -142,7 +143,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       keep_loads_here();
     }
 
-    // Row r is final once the rows before it have been added; then it is added to the rows after it.
+    // Row r is final once all rows before it have been added; then it is added to the rows after it.
     float u[kBlock];
     #pragma unroll
     for (uint r = 0; r < kBlock; ++r) {
@@ -157,7 +158,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
         #pragma unroll
         for (uint j = 0; j < 4; ++j) {
-          // Only saves work: rows before have a coefficient of zero.
+          // Only saves work: earlier rows have a coefficient of zero.
           if (t4 + j >= r) {
             acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
           }
@@ -165,7 +166,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       }
       keep_loads_here();
     }
-    // Each of the four lanes that have a column's outputs writes every fourth row.
+    // Each of the four lanes that share a column's outputs writes every fourth row.
     #pragma unroll
     for (uint i = 0; i < 4; ++i) {
       const uint t = 4 * i + part % 4;
@@ -187,8 +188,8 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         keep_loads_here();
       }
     }
-    // A place keeps the last row that was put there: those of the last block, and before it those of the last but one.
-    // Rows from before this step are not written again: other lanes may still read them.
+    // Each entry keeps the last row written to it: one of the last block, or else one of the block before. Rows from
+    // before this step are not written again: other lanes may still read them.
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
@@ -209,7 +210,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         g_rows[slot * args.g_rows_slot_stride + head * kBlock + tid] = gate[tid];
       }
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // tiles and old rows are read
+    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // tiles and old rows have been read
   }
   if (uint(start + tokens) >= kBlock && is_inside) {
     store_state<PER>(s_at, width, args.dk, part, s[0]);
@@ -232,8 +233,7 @@ struct NextBlock {
   float gate[kGateFloats / 128];
   float v[2];
 };
-
-
+# 15 "Shaders/gdn_prefill.metal"
 METAL_FUNC void load_block(MSL_DEVICE const float* rows, MSL_DEVICE const float* gate, MSL_DEVICE const float* v, int row0,
                            int tokens, uint num_columns, uint tid, MSL_CONSTANT pagoda_args::Gdn& args,
                            MSL_THREAD NextBlock& to) {

@@ -2,9 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 2 "Shaders/gdn_prepare.metal"
+# 3 "Shaders/gdn_prepare.metal"
 #include "device/gpu/generated/gdn.h"
-# 7 "Shaders/gdn_prepare.metal"
+# 8 "Shaders/gdn_prepare.metal"
 template <uint D>
 
 MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
@@ -88,7 +88,7 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-# 93 "Shaders/gdn_prepare.metal"
+# 94 "Shaders/gdn_prepare.metal"
   for (uint j = 0; j < EACH; ++j) {
     float x[2 * kBlock];
 

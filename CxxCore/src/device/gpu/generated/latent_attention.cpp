@@ -2,7 +2,7 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 3 "Shaders/latent_attention.metal"
+# 4 "Shaders/latent_attention.metal"
 #include "device/gpu/generated/args_latent_attention.h"
 #include "device/gpu/generated/paged_attention.h"
 
@@ -17,7 +17,7 @@ METAL_FUNC MSL_DEVICE const T* latent_rows(MSL_DEVICE const T* cache, MSL_DEVICE
                                        MSL_CONSTANT pagoda_args::LatentAttention& args) {
   return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.place_stride;
 }
-# 20 "Shaders/latent_attention.metal"
+# 21 "Shaders/latent_attention.metal"
 template <typename T>
 METAL_FUNC void weigh_latents(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, uint num_keys, int num_seen,
                               float scale, uint lane, MSL_THREAD float& largest, MSL_THREAD float& sum) {
@@ -47,7 +47,7 @@ METAL_FUNC void weigh_latents(MSL_THREADGROUP const float* row, MSL_THREADGROUP 
   }
   sum = simd_sum(sum);
 }
-# 52 "Shaders/latent_attention.metal"
+# 53 "Shaders/latent_attention.metal"
 template <typename T>
 
 MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
@@ -182,7 +182,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
         }
       }
     }
-# 189 "Shaders/latent_attention.metal"
+# 190 "Shaders/latent_attention.metal"
     for (uint c = 0; c < kMaxValueTiles; ++c) {
       if (c < columns && first_column + c < args.value_dim / 8) {
         simdgroup_barrier(mem_flags::mem_threadgroup);
@@ -243,7 +243,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
     }
   }
 }
-# 256 "Shaders/latent_attention.metal"
+# 257 "Shaders/latent_attention.metal"
 MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
                                     MSL_DEVICE const int* cu_seqlens ,
                                     MSL_DEVICE const int* context_lens ,

@@ -1,6 +1,6 @@
 // matmul.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 20 "Shaders/matmul.h"
+# 22 "Shaders/matmul.h"
 #include "device/gpu/generated/args_matmul.h"
 #include "device/gpu/generated/tiles.h"
 
@@ -17,6 +17,7 @@ struct Share<16> {
 template <>
 struct Share<8> {
   uint4 a;
+  uint shift;
 };
 template <>
 struct Share<4> {
@@ -32,6 +33,7 @@ METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* st
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<8>& to) {
   to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
+  to.shift = uint(((MSL_DEVICE const uchar*)(steps))[at / 32]);
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<4>& to) {
@@ -42,40 +44,43 @@ METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* st
 METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
-
-
-METAL_FUNC float byte_of(uint flipped, uint i) {
-  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+# 69 "Shaders/matmul.h"
+METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
+  return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
 
-METAL_FUNC uint2 words_of_bytes(uint word) {
-  const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
-               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
+  return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
-  const uint2 a = words_of_bytes(share.a.x);
-  const uint2 b = words_of_bytes(share.a.y);
-  const uint2 c = words_of_bytes(share.a.z);
-  const uint2 d = words_of_bytes(share.a.w);
+  const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
+  const uint2 a = words_of_bytes(share.a.x, unit);
+  const uint2 b = words_of_bytes(share.a.y, unit);
+  const uint2 c = words_of_bytes(share.a.z, unit);
+  const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
-
-METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
-  const uint step = steps & 0xffu;
-  const uint offset = steps >> 8;
-  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+# 88 "Shaders/matmul.h"
+METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
+  const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(numbers, step, offset);
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+  const float step = float(share.steps & 0xffu);
+  const float offset = float(share.steps >> 8) - 128.0f;
+  const uint steps = pack_exact(step, step);
+  const uint offsets = pack_exact(offset, offset);
+  words[0] = pair_of_nibbles(share.a.x << 3, steps, offsets);
+  words[4] = pair_of_nibbles(share.a.y << 3, steps, offsets);
 
-  for (uint j = 0; j < 4; ++j) {
-    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
-    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  for (uint j = 1; j < 4; ++j) {
+    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), steps, offsets);
+    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
   }
 }
-# 97 "Shaders/matmul.h"
+# 109 "Shaders/matmul.h"
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
                             uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
@@ -115,7 +120,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 139 "Shaders/matmul.h"
+# 151 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);
@@ -126,14 +131,35 @@ METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, ui
 }
 
 
-METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales,
-                          MSL_DEVICE const float* w_scales, MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m,
-                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+struct ColumnTerms {
+  float scale;
+  float bias;
+  float other_scale;
+  float other_bias;
+};
+
+METAL_FUNC ColumnTerms column_terms(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* w_scales,
+                                    MSL_DEVICE const float* bias, uint column, bool is_scaled) {
+  const uint own = min(column, args.out_cols - 1);
+  const uint other = args.silu_mul != 0 ? args.out_cols + own : own;
+  ColumnTerms terms;
+  terms.scale = is_scaled ? w_scales[own] : 1.0f;
+  terms.bias = args.has_bias != 0 ? bias[own] : 0.0f;
+  terms.other_scale = is_scaled ? w_scales[other] : 1.0f;
+  terms.other_bias = args.has_bias != 0 ? bias[other] : 0.0f;
+  return terms;
+}
+
+
+METAL_FUNC float row_scale(MSL_DEVICE const float* x_scales, uint m, half) { return x_scales[m]; }
+METAL_FUNC float row_scale(MSL_DEVICE const float* x_scales, uint m, bfloat) { return 1.0f; }
+
+
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_THREAD const ColumnTerms& terms, float x_scale,
+                          MSL_DEVICE float* out, uint m, uint column, float sum, float other) {
+  float value = finish(sum, x_scale, terms.scale, terms.bias);
   if (args.silu_mul != 0) {
-    const uint at = args.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+    value = silu(value) * finish(other, x_scale, terms.other_scale, terms.other_bias);
   }
   store_out(args, out, m, column, value);
 }

@@ -40,8 +40,9 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        uint sg ,
                        uint lane ) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;
-  constexpr uint LOADED = RT * MT > 4 ? 1 : AHEAD;
+
+  constexpr uint AHEAD = RT * MT == 1 ? 8 : RT == 4 ? 2 : 4 / RT;
+  constexpr uint LOADED = RT * MT > 4 ? 1 : RT * MT > 1 ? AHEAD : BITS == 16 ? 2 : 4;
   constexpr uint WIDTH = 8 * MT;
   constexpr uint TILES = MT < 4 ? MT : 4;
   constexpr uint PASS = 8 * TILES;
@@ -50,6 +51,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
   MSL_TG_VAR(1, shared_words, [SHARED+MADE_WORDS], float)
+  MSL_TG_VAR(2, row_terms, [2*ROWS], float)
   MSL_THREADGROUP float* scales = shared_words + SHARED;
   MSL_THREADGROUP float* parts = scales + WIDTH * kMostHeads;
   MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
@@ -74,6 +76,11 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
   const uint begin = sg * args.run;
+  if (tid < ROWS) {
+    const uint row = weight_row(args, tg, tid, ROWS);
+    row_terms[tid] = BITS < 16 ? w_scales[row] : 1.0f;
+    row_terms[ROWS + tid] = args.has_bias != 0 ? bias[row] : 0.0f;
+  }
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
   wait_for_inputs();
@@ -97,7 +104,6 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
         }
       }
       if (k0 + u * kChunk < end) {
-        uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
 
         for (uint t = 0; t < MT; ++t) {
@@ -114,6 +120,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
             }
           }
         }
+        uint w_words[RT][kChunkTiles];
 
         for (uint i = 0; i < RT; ++i) {
           share_words(share[u][i], w_words[i]);
@@ -126,7 +133,9 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
-  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
+  constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
+  const uint log_made = args.silu_mul != 0 ? LOG_ROWS - 1 : LOG_ROWS;
+  const uint made = 1u << log_made;
 
   for (uint first = 0; first < MT; first += TILES) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -139,21 +148,29 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    for (uint i = tid; MSL_LOOP(i < made * PASS); i += 256) {
-      const uint r = i % made;
-      const uint m = 8 * first + i / made;
+
+    for (uint i = tid; i < made * PASS; i += 256) {
+      const uint r = i & (made - 1);
+      const uint row = i >> log_made;
+      const uint m = 8 * first + row;
       const uint column = tg * made + r;
       if (m < args.rows && column < args.out_cols) {
+        const uint other_r = ROWS - made + r;
+        ColumnTerms terms;
+        terms.scale = row_terms[r];
+        terms.bias = row_terms[ROWS + r];
+        terms.other_scale = row_terms[other_r];
+        terms.other_bias = row_terms[ROWS + other_r];
         float sum = 0.0f;
         float other = 0.0f;
 
         for (uint run = 0; run < kRuns; ++run) {
-          sum += shared_words[(run * ROWS + r) * PASS + i / made];
+          sum += shared_words[(run * ROWS + r) * PASS + row];
           if (args.silu_mul != 0) {
-            other += shared_words[(run * ROWS + made + r) * PASS + i / made];
+            other += shared_words[(run * ROWS + made + r) * PASS + row];
           }
         }
-        write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+        write_out(args, terms, row_scale(x_scales, m, T(0.0f)), out, m, column, sum, other);
       }
     }
   }
@@ -276,114 +293,114 @@ constexpr uint32_t msl_limit_15 = 256;
 void msl_entry_16(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 1, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 1, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_16[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_16[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_16 = 256;
 void msl_entry_17(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 1, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 1, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_17[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_17[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_17 = 256;
 void msl_entry_18(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 1, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 1, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_18[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_18[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_18 = 256;
 void msl_entry_19(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 1, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 1, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_19[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_19[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_19 = 256;
 void msl_entry_20(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 2, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 2, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_20[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_20[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_20 = 256;
 void msl_entry_21(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 2, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 2, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_21[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_21[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_21 = 256;
 void msl_entry_22(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 2, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 2, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_22[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_22[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_22 = 256;
 void msl_entry_23(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 8, false, 2, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 8, false, 2, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_23[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_23[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_23 = 256;
 void msl_entry_24(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 1, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 1, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_24[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_24[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_24 = 256;
 void msl_entry_25(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 1, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 1, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_25[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_25[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_25 = 256;
 void msl_entry_26(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 1, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 1, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_26[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_26[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_26 = 256;
 void msl_entry_27(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 1, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 1, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_27[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_27[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_27 = 256;
 void msl_entry_28(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 2, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 2, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_28[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_28[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_28 = 256;
 void msl_entry_29(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 2, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 2, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_29[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_29[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_29 = 256;
 void msl_entry_30(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 2, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 2, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_30[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_30[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_30 = 256;
 void msl_entry_31(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, half, 4, false, 2, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 4, false, 2, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_31[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_31[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_31 = 256;
 void msl_entry_32(const KernelInputs& in, const Builtins& b) {
   (void)in;
@@ -413,6 +430,62 @@ void msl_entry_35(const KernelInputs& in, const Builtins& b) {
 }
 constexpr BindingInfo msl_bindings_35[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_35 = 256;
+void msl_entry_36(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 8, false, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_36[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_36 = 256;
+void msl_entry_37(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 8, false, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_37[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_37 = 256;
+void msl_entry_38(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 8, true, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_38[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_38 = 256;
+void msl_entry_39(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 8, true, 4, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_39[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_39 = 256;
+void msl_entry_40(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 4, false, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_40[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_40 = 256;
+void msl_entry_41(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 4, false, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_41[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_41 = 256;
+void msl_entry_42(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 4, true, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_42[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_42 = 256;
+void msl_entry_43(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 4, true, 4, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_43[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_43 = 256;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
@@ -450,10 +523,18 @@ std::span<const KernelInfo> matmul_few_kernels() noexcept {
     {"matmul_few_q4_2_2", "matmul_few", metal::msl_bindings_29, {}, metal::msl_limit_29, metal::msl_entry_29},
     {"matmul_few_q4_2_4", "matmul_few", metal::msl_bindings_30, {}, metal::msl_limit_30, metal::msl_entry_30},
     {"matmul_few_q4_2_8", "matmul_few", metal::msl_bindings_31, {}, metal::msl_limit_31, metal::msl_entry_31},
-    {"matmul_few_direct_1_1", "matmul_few", metal::msl_bindings_32, {}, metal::msl_limit_32, metal::msl_entry_32},
-    {"matmul_few_direct_2_1", "matmul_few", metal::msl_bindings_33, {}, metal::msl_limit_33, metal::msl_entry_33},
-    {"matmul_few_made_1_1", "matmul_few", metal::msl_bindings_34, {}, metal::msl_limit_34, metal::msl_entry_34},
-    {"matmul_few_made_4_1", "matmul_few", metal::msl_bindings_35, {}, metal::msl_limit_35, metal::msl_entry_35},
+    {"matmul_few_direct_bf16_1_1", "matmul_few", metal::msl_bindings_32, {}, metal::msl_limit_32, metal::msl_entry_32},
+    {"matmul_few_direct_bf16_2_1", "matmul_few", metal::msl_bindings_33, {}, metal::msl_limit_33, metal::msl_entry_33},
+    {"matmul_few_made_bf16_1_1", "matmul_few", metal::msl_bindings_34, {}, metal::msl_limit_34, metal::msl_entry_34},
+    {"matmul_few_made_bf16_4_1", "matmul_few", metal::msl_bindings_35, {}, metal::msl_limit_35, metal::msl_entry_35},
+    {"matmul_few_direct_q8_1_1", "matmul_few", metal::msl_bindings_36, {}, metal::msl_limit_36, metal::msl_entry_36},
+    {"matmul_few_direct_q8_2_1", "matmul_few", metal::msl_bindings_37, {}, metal::msl_limit_37, metal::msl_entry_37},
+    {"matmul_few_made_q8_1_1", "matmul_few", metal::msl_bindings_38, {}, metal::msl_limit_38, metal::msl_entry_38},
+    {"matmul_few_made_q8_4_1", "matmul_few", metal::msl_bindings_39, {}, metal::msl_limit_39, metal::msl_entry_39},
+    {"matmul_few_direct_q4_1_1", "matmul_few", metal::msl_bindings_40, {}, metal::msl_limit_40, metal::msl_entry_40},
+    {"matmul_few_direct_q4_2_1", "matmul_few", metal::msl_bindings_41, {}, metal::msl_limit_41, metal::msl_entry_41},
+    {"matmul_few_made_q4_1_1", "matmul_few", metal::msl_bindings_42, {}, metal::msl_limit_42, metal::msl_entry_42},
+    {"matmul_few_made_q4_4_1", "matmul_few", metal::msl_bindings_43, {}, metal::msl_limit_43, metal::msl_entry_43},
   };
   return kKernels;
 }

@@ -4,7 +4,8 @@ namespace pagoda::device::gpu::generated {
 KernelSource matmul_rows_source() noexcept {
   return {"matmul_rows",
 R"msl(#pragma METAL fp contract(off)
-// matmul_rows: activations as the kernels of 16, 8 and 4 bits take them; matmul.h has the layout.
+// matmul_rows: converts activations to the bfloats or halfs that the 16-bit, 8-bit and 4-bit kernels read; matmul.h
+// describes the layout.
 #include "args/matmul.h"
 #include "row_source.h"
 #include "tiles.h"
@@ -15,8 +16,7 @@ kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
                                device const float* weight [[buffer(1)]],
                                device const float* gate [[buffer(2)]],
                                device bfloat* out [[buffer(3)]],
-                               device float* scales [[buffer(4)]],
-                               constant pagoda_args::MatmulRows& args [[buffer(5)]],
+                               constant pagoda_args::MatmulRows& args [[buffer(4)]],
                                uint row [[threadgroup_position_in_grid]],
                                uint tid [[thread_index_in_threadgroup]],
                                uint sg [[simdgroup_index_in_threadgroup]],
@@ -48,167 +48,61 @@ kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
     }
     out[long(row) * args.padded_cols + i] = bfloat(value);
   }
-  if (tid == 0) {
-    scales[row] = 1.0f;
-  }
 }
 
-// The power of two that brings a sum of magnitudes below 2^15 goes to the activations, its inverse to the sums.
+// The power of two that brings a sum of magnitudes below 2^15: activations are multiplied by it, sums by its inverse.
 METAL_FUNC float power_below(float magnitudes, bool inverse) {
   const int exponent = clamp(int(as_type<uint>(magnitudes) >> 23) - 127, -100, 100);
   const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
   return as_type<float>(uint(127 + (inverse ? -shift : shift)) << 23);
 }
 
-constant constexpr uint kRotated = 4096;  // columns that fit threadgroup memory; no block is larger
-constant constexpr uint kOwn = 8;         // neighbours that a thread has in registers
-
-// Each block of the tile times `scale`, then times the Hadamard matrix: additions in the order of strides 1, 2, 4, ...,
-// as in rotate(). A block has 8 elements or more. Strides of up to 128 are in registers and between lanes; in those above,
-// a thread has elements tid, tid + 256, ... alone. All 256 threads call it, and may read those elements when it returns.
-METAL_FUNC void rotate_blocks(threadgroup float* tile, uint size, uint block, float scale, uint tid, uint lane) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint first = 0; first < size; first += kOwn * kRowThreads) {
-    const uint at = first + kOwn * tid;
-    float v[kOwn];
-#pragma unroll
-    for (uint i = 0; i < kOwn; ++i) {
-      v[i] = 0.0f;
-      if (at + i < size) {
-        v[i] = tile[at + i] * scale;
-      }
-    }
-#pragma unroll
-    for (uint stride = 1; stride < kOwn; stride *= 2) {
-#pragma unroll
-      for (uint i = 0; i < kOwn; ++i) {
-        if ((i & stride) == 0) {
-          const float a = v[i];
-          const float b = v[i + stride];
-          v[i] = a + b;
-          v[i + stride] = a - b;
-        }
-      }
-    }
-    const uint lanes = block < 32 * kOwn ? block / kOwn : 32;
-#pragma unroll 1  // a launch runs once through its code: the less there is to fetch, the sooner it ends
-    for (uint apart = 1; apart < lanes; apart *= 2) {
-      const float sign = (lane & apart) == 0 ? 1.0f : -1.0f;
-#pragma unroll
-      for (uint i = 0; i < kOwn; ++i) {
-        v[i] = fma(v[i], sign, simd_shuffle_xor(v[i], ushort(apart)));
-      }
-    }
-#pragma unroll
-    for (uint i = 0; i < kOwn; ++i) {
-      // Only saves work: what is beyond is not read.
-      if (at + i < size) {
-        tile[at + i] = v[i];
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 32 * kOwn; stride < block; stride *= 2) {
-    for (uint i = tid; i < size / 2; i += kRowThreads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-  }
-}
-
-// A row's elements after rotation are no larger than the sum of magnitudes of the row. Grid: [rows]
-template <bool ROTATED>
+// Halfs: no element of a row exceeds the sum of the row's magnitudes. Grid: [rows]
 [[max_total_threads_per_threadgroup(256)]]
-kernel void matmul_rows(device const float* x [[buffer(0)]],
-                             device const float* weight [[buffer(1)]],
-                             device const float* gate [[buffer(2)]],
-                             device half* out [[buffer(3)]],
-                             device float* scales [[buffer(4)]],
-                             constant pagoda_args::MatmulRows& args [[buffer(5)]],
-                             uint row [[threadgroup_position_in_grid]],
-                             uint tid [[thread_index_in_threadgroup]],
-                             uint sg [[simdgroup_index_in_threadgroup]],
-                             uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float tile[ROTATED ? kRotated : kRowThreads];
+kernel void matmul_rows_f16(device const float* x [[buffer(0)]],
+                            device const float* weight [[buffer(1)]],
+                            device const float* gate [[buffer(2)]],
+                            device half* out [[buffer(3)]],
+                            device float* scales [[buffer(4)]],
+                            constant pagoda_args::MatmulRows& args [[buffer(5)]],
+                            uint row [[threadgroup_position_in_grid]],
+                            uint tid [[thread_index_in_threadgroup]],
+                            uint sg [[simdgroup_index_in_threadgroup]],
+                            uint lane [[thread_index_in_simdgroup]]) {
   threadgroup float head_scales[kMostHeads];
   threadgroup float parts[kRowSimdgroups];
   device const float* from = x + long(row) * args.x_stride;
   device const float* from_gate = gate + long(row) * args.source.gate_stride;
-  device half* to = out + long(row) * args.padded_cols;
   row_scales(from, args.x_stride, args.source, 1, head_scales, parts, tid, sg, lane);
-  const uint block = ROTATED ? args.block : kRowThreads;
-  const uint span = ROTATED ? kRotated / block * block : block;  // columns at once: whole blocks
-  const bool is_whole = args.padded_cols <= span;                // then the tile keeps the row
-  const bool is_quick = ROTATED && is_whole && args.is_wide != 0;
   float magnitudes = 0.0f;
-  // Only saves work: four elements at a time.
-  if (is_quick) {
-    for (uint first = 0; first < args.cols; first += kQuads * kWideRow) {
-      float4 v[kQuads];
-      row_quads(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), first, args.cols, tid, v);
-      #pragma unroll
-      for (uint j = 0; j < kQuads; ++j) {
-        const uint i = first + 4 * tid + kWideRow * j;
-        // Only saves work: beyond the row are zeros, which are not read.
-        if (i < args.cols) {
-          *(threadgroup float4*)(tile + i) = v[j];
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint i = tid; i < args.cols; i += kRowThreads) {
-      magnitudes += abs(tile[i]);
-    }
-  }
-  for (uint i = is_quick ? args.padded_cols : tid; i < args.padded_cols; i += kRowThreads) {
-    float value = 0.0f;
-    if (i < args.cols) {
-      value = row_element(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), i);
-    }
-    magnitudes += abs(value);
-    if (is_whole) {
-      tile[i] = value;
-    }
+  for (uint i = tid; i < args.cols; i += kRowThreads) {
+    magnitudes += abs(row_element(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), i));
   }
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, kRowSimdgroups);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);  // rotated twice: times block
+    scales[row] = power_below(magnitudes, true);
   }
-  for (uint first = 0; first < args.padded_cols; first += span) {
-    for (uint i = tid; i < span && !is_whole; i += kRowThreads) {
-      tile[i] = 0.0f;
-      if (first + i < args.cols) {
-        tile[i] = row_element(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), first + i);
-      }
+  for (uint i = tid; i < args.padded_cols; i += kRowThreads) {
+    float value = 0.0f;
+    if (i < args.cols) {
+      value = row_element(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), i);
     }
-    if (ROTATED) {
-      rotate_blocks(tile, min(span, args.padded_cols - first), block, scale, tid, lane);
-    }
-    for (uint i = tid; i < span && first + i < args.padded_cols; i += kRowThreads) {
-      to[first + i] = half(ROTATED ? tile[i] : tile[i] * scale);  // the thread's own: the next span may overwrite them
-    }
+    out[long(row) * args.padded_cols + i] = half(value * scale);
   }
 }
-
-template [[host_name("matmul_rows_f16")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
-template [[host_name("matmul_rows_rotated")]] kernel decltype(matmul_rows<true>) matmul_rows<true>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
-# 2 "Shaders/matmul_rows.metal"
+# 3 "Shaders/matmul_rows.metal"
 #include "Shaders/args/matmul.h"
 #include "Shaders/row_source.h"
 #include "Shaders/tiles.h"
-# 8 "Shaders/matmul_rows.metal"
+# 9 "Shaders/matmul_rows.metal"
 MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
                                MSL_DEVICE const float* weight ,
                                MSL_DEVICE const float* gate ,
                                MSL_DEVICE bfloat* out ,
-                               MSL_DEVICE float* scales ,
                                MSL_CONSTANT pagoda_args::MatmulRows& args ,
                                uint row ,
                                uint tid ,
@@ -241,9 +135,6 @@ MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
     }
     out[long(row) * args.padded_cols + i] = bfloat(value);
   }
-  if (tid == 0) {
-    scales[row] = 1.0f;
-  }
 }
 
 
@@ -252,158 +143,53 @@ METAL_FUNC float power_below(float magnitudes, bool inverse) {
   const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
   return as_type<float>(uint(127 + (inverse ? -shift : shift)) << 23);
 }
-
-MSL_CONSTANT constexpr uint kRotated = 4096;
-MSL_CONSTANT constexpr uint kOwn = 8;
-# 63 "Shaders/matmul_rows.metal"
-METAL_FUNC void rotate_blocks(MSL_THREADGROUP float* tile, uint size, uint block, float scale, uint tid, uint lane) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint first = 0; first < size; first += kOwn * kRowThreads) {
-    const uint at = first + kOwn * tid;
-    float v[kOwn];
-#pragma unroll
-    for (uint i = 0; i < kOwn; ++i) {
-      v[i] = 0.0f;
-      if (at + i < size) {
-        v[i] = tile[at + i] * scale;
-      }
-    }
-#pragma unroll
-    for (uint stride = 1; stride < kOwn; stride *= 2) {
-#pragma unroll
-      for (uint i = 0; i < kOwn; ++i) {
-        if ((i & stride) == 0) {
-          const float a = v[i];
-          const float b = v[i + stride];
-          v[i] = a + b;
-          v[i + stride] = a - b;
-        }
-      }
-    }
-    const uint lanes = block < 32 * kOwn ? block / kOwn : 32;
-#pragma unroll 1
-    for (uint apart = 1; apart < lanes; apart *= 2) {
-      const float sign = (lane & apart) == 0 ? 1.0f : -1.0f;
-#pragma unroll
-      for (uint i = 0; i < kOwn; ++i) {
-        v[i] = fma(v[i], sign, simd_shuffle_xor(v[i], ushort(apart)));
-      }
-    }
-#pragma unroll
-    for (uint i = 0; i < kOwn; ++i) {
-
-      if (at + i < size) {
-        tile[at + i] = v[i];
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 32 * kOwn; stride < block; stride *= 2) {
-    for (uint i = tid; i < size / 2; i += kRowThreads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-  }
-}
-
-
-template <bool ROTATED>
-
-MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
-                             MSL_DEVICE const float* weight ,
-                             MSL_DEVICE const float* gate ,
-                             MSL_DEVICE half* out ,
-                             MSL_DEVICE float* scales ,
-                             MSL_CONSTANT pagoda_args::MatmulRows& args ,
-                             uint row ,
-                             uint tid ,
-                             uint sg ,
-                             uint lane ) {
-  MSL_TG_VAR(3, tile, [ROTATED?kRotated:kRowThreads], float)
-  MSL_TG_VAR(4, head_scales, [kMostHeads], float)
-  MSL_TG_VAR(5, parts, [kRowSimdgroups], float)
+# 56 "Shaders/matmul_rows.metal"
+MSL_KERNEL void matmul_rows_f16(MSL_DEVICE const float* x ,
+                            MSL_DEVICE const float* weight ,
+                            MSL_DEVICE const float* gate ,
+                            MSL_DEVICE half* out ,
+                            MSL_DEVICE float* scales ,
+                            MSL_CONSTANT pagoda_args::MatmulRows& args ,
+                            uint row ,
+                            uint tid ,
+                            uint sg ,
+                            uint lane ) {
+  MSL_TG_VAR(3, head_scales, [kMostHeads], float)
+  MSL_TG_VAR(4, parts, [kRowSimdgroups], float)
   MSL_DEVICE const float* from = x + long(row) * args.x_stride;
   MSL_DEVICE const float* from_gate = gate + long(row) * args.source.gate_stride;
-  MSL_DEVICE half* to = out + long(row) * args.padded_cols;
   row_scales(from, args.x_stride, args.source, 1, head_scales, parts, tid, sg, lane);
-  const uint block = ROTATED ? args.block : kRowThreads;
-  const uint span = ROTATED ? kRotated / block * block : block;
-  const bool is_whole = args.padded_cols <= span;
-  const bool is_quick = ROTATED && is_whole && args.is_wide != 0;
   float magnitudes = 0.0f;
-
-  if (is_quick) {
-    for (uint first = 0; first < args.cols; first += kQuads * kWideRow) {
-      float4 v[kQuads];
-      row_quads(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), first, args.cols, tid, v);
-#pragma unroll
-      for (uint j = 0; j < kQuads; ++j) {
-        const uint i = first + 4 * tid + kWideRow * j;
-
-        if (i < args.cols) {
-          *(MSL_THREADGROUP float4*)(tile + i) = v[j];
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint i = tid; i < args.cols; i += kRowThreads) {
-      magnitudes += abs(tile[i]);
-    }
-  }
-  for (uint i = is_quick ? args.padded_cols : tid; i < args.padded_cols; i += kRowThreads) {
-    float value = 0.0f;
-    if (i < args.cols) {
-      value = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i);
-    }
-    magnitudes += abs(value);
-    if (is_whole) {
-      tile[i] = value;
-    }
+  for (uint i = tid; i < args.cols; i += kRowThreads) {
+    magnitudes += abs(row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i));
   }
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, kRowSimdgroups);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);
+    scales[row] = power_below(magnitudes, true);
   }
-  for (uint first = 0; first < args.padded_cols; first += span) {
-    for (uint i = tid; i < span && !is_whole; i += kRowThreads) {
-      tile[i] = 0.0f;
-      if (first + i < args.cols) {
-        tile[i] = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), first + i);
-      }
+  for (uint i = tid; i < args.padded_cols; i += kRowThreads) {
+    float value = 0.0f;
+    if (i < args.cols) {
+      value = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i);
     }
-    if (ROTATED) {
-      rotate_blocks(tile, min(span, args.padded_cols - first), block, scale, tid, lane);
-    }
-    for (uint i = tid; i < span && first + i < args.padded_cols; i += kRowThreads) {
-      to[first + i] = half(ROTATED ? tile[i] : tile[i] * scale);
-    }
+    out[long(row) * args.padded_cols + i] = half(value * scale);
   }
 }
 
 # 1 "matmul_rows.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
-extern "C" __global__ void __launch_bounds__(256) matmul_rows_bf16(const float* x, const float* weight, const float* gate, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_rows_bf16(const float* x, const float* weight, const float* gate, bfloat* out, const pagoda_args::MatmulRows args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  matmul_rows_bf16(x, weight, gate, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  matmul_rows_bf16(x, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_f16)
 extern "C" __global__ void __launch_bounds__(256) matmul_rows_f16(const float* x, const float* weight, const float* gate, half* out, float* scales, const pagoda_args::MatmulRows args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  matmul_rows<false>(x, weight, gate, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_rotated)
-extern "C" __global__ void __launch_bounds__(256) matmul_rows_rotated(const float* x, const float* weight, const float* gate, half* out, float* scales, const pagoda_args::MatmulRows args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  matmul_rows<true>(x, weight, gate, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  matmul_rows_f16(x, weight, gate, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -68,13 +68,14 @@ MSL_KERNEL void matmul_tensor(MSL_DEVICE const T* x ,
   total.store(sums_tile);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
+  const uint r = tid % made;
+  const uint column = tg.y * made + r;
+  const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
   for (uint i = tid; MSL_LOOP(i < made * ROWS); i += 128) {
-    const uint r = i % made;
     const uint m = m0 + i / made;
-    const uint column = tg.y * made + r;
     if (m < args.rows && column < args.out_cols) {
-      write_out(args, x_scales, w_scales, bias, out, m, column, sums[i / made * W_ROWS + r],
-                args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f, true, BITS < 16);
+      write_out(args, terms, row_scale(x_scales, m, T(0.0f)), out, m, column, sums[i / made * W_ROWS + r],
+                args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f);
     }
   }
 }
@@ -98,16 +99,16 @@ constexpr uint32_t msl_limit_1 = 128;
 void msl_entry_2(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tensor<half, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  matmul_tensor<bfloat, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_2 = 128;
 void msl_entry_3(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tensor<half, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  matmul_tensor<bfloat, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
-constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_3 = 128;
 }  // namespace
 }  // namespace metal

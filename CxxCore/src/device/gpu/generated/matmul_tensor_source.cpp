@@ -7,18 +7,18 @@ R"msl(#pragma METAL fp contract(off)
 // matmul_tensor: the product of any number of rows with 16-bit, 8-bit and 4-bit weights by the tensor operations of
 // Metal 4, for GPUs with matrix units. Bindings and layouts are those of matmul_tiles.
 //
-// The order of sums inside matmul2d is its own. One shape of tile makes the product of every number of rows, chunks of
-// columns follow each other in order, and the host takes the kernel for all products or none, after tests of what it
-// gives (device/tensor_trial.h).
+// The summation order inside matmul2d is unspecified. One tile shape is used for every number of rows, chunks of
+// columns are added in order, and the host uses the kernel for all products or for none, after testing its results
+// (device/tensor_trial.h).
 #include <metal_stdlib>
 #include <metal_tensor>
 
-// Of Metal 4, as the one before.
+// Also requires Metal 4.
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
 
 #include "matmul.h"
 
-// 64 rows of weights against 64 rows of x by four simdgroups together.
+// 64 rows of weights against 64 rows of x, by four simdgroups together.
 // Grid: [rows / 64, out_cols / 64, or / 32 with silu_mul]
 template <typename T, uint BITS>
 [[max_total_threads_per_threadgroup(128)]]
@@ -34,8 +34,8 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
                           uint tid [[thread_index_in_threadgroup]]) {
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 64;
-  constexpr uint LD = kChunk / 2;          // words of a staged row
-  threadgroup uint staged[2 * ROWS * LD];  // x, then weights: rows of kChunk elements; at the end the sums
+  constexpr uint LD = kChunk / 2;          // words per staged row
+  threadgroup uint staged[2 * ROWS * LD];  // x, then weights: rows of kChunk elements; at the end, the sums
   const uint m0 = tg.x * ROWS;
   const uint stage_row = tid / 4;
   const uint stage_column = tid % 4 * 16;
@@ -47,7 +47,7 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
     w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + stage_column;
   }
 
-  // Extents begin with the dimension whose elements are neighbours. A tile of sums is x times the weights transposed.
+  // The first extent is the dimension with adjacent elements. A tile of sums is x times the transposed weights.
   constexpr auto descriptor =
       mpp::tensor_ops::matmul2d_descriptor(int(ROWS), int(W_ROWS), int(kChunk), false, true, false,
                                            mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
@@ -82,21 +82,22 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
   total.store(sums_tile);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
+  const uint r = tid % made;  // the same for all outputs of the thread
+  const uint column = tg.y * made + r;
+  const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
   for (uint i = tid; i < made * ROWS; i += 128) {
-    const uint r = i % made;
     const uint m = m0 + i / made;
-    const uint column = tg.y * made + r;
     if (m < args.rows && column < args.out_cols) {
-      write_out(args, x_scales, w_scales, bias, out, m, column, sums[i / made * W_ROWS + r],
-                args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f, true, BITS < 16);
+      write_out(args, terms, row_scale(x_scales, m, T(0.0f)), out, m, column, sums[i / made * W_ROWS + r],
+                args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f);
     }
   }
 }
 
 template [[host_name("matmul_tensor_f16")]] kernel decltype(matmul_tensor<half, 16>) matmul_tensor<half, 16>;
 template [[host_name("matmul_tensor_bf16")]] kernel decltype(matmul_tensor<bfloat, 16>) matmul_tensor<bfloat, 16>;
-template [[host_name("matmul_tensor_q8")]] kernel decltype(matmul_tensor<half, 8>) matmul_tensor<half, 8>;
-template [[host_name("matmul_tensor_q4")]] kernel decltype(matmul_tensor<half, 4>) matmul_tensor<half, 4>;
+template [[host_name("matmul_tensor_q8")]] kernel decltype(matmul_tensor<bfloat, 8>) matmul_tensor<bfloat, 8>;
+template [[host_name("matmul_tensor_q4")]] kernel decltype(matmul_tensor<bfloat, 4>) matmul_tensor<bfloat, 4>;
 )msl",
 R"msl()msl"};
 }

@@ -13,8 +13,8 @@ namespace pagoda_args {
 struct Argmax {
   long logits_stride;  // elements from one row to the next
   uint vocab;
-  uint parts;      // of a row
-  uint part_size;  // logits of a part; the last has the rest
+  uint parts;      // per row
+  uint part_size;  // logits per part; the last part has the remainder
   uint reserved;
 };
 static_assert(sizeof(Argmax) == 24, "host and kernel agree");
@@ -47,11 +47,9 @@ namespace pagoda_args {
 struct Embedding {
   long out_stride;  // elements from one token to the next
   uint cols;
-  uint padded_cols;  // elements of a row of the table
-  uint block;        // columns that are rotated together (quantised tables)
-  uint reserved;
+  uint padded_cols;  // elements per row of the table
 };
-static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+static_assert(sizeof(Embedding) == 16, "host and kernel agree");
 
 }  // namespace pagoda_args
 )msl"},
@@ -66,7 +64,7 @@ namespace pagoda_args {
 struct RouteExperts {
   long logits_stride, ids_stride, weights_stride;  // elements from one token to the next
   uint num_experts;
-  uint chosen;  // experts of a token
+  uint chosen;  // experts per token
   uint normalise;
   uint is_sigmoid, has_bias;
   uint num_groups, groups_per_token;  // at most 32 groups
@@ -85,17 +83,17 @@ static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
 
 struct ExpertMatmul {
   long x_stride, out_stride;  // elements from one row to the next
-  uint x_share;               // rows of out that a row of x is for: all of a token, or one
+  uint x_share;               // rows of out that share a row of x: all of a token, or one
   uint cols;                  // of x
   uint padded_cols;           // of the weight
-  uint out_cols;              // N of an expert, or N / 2 with silu_mul
+  uint out_cols;              // N of one expert, or N / 2 with silu_mul
   uint expert_rows;           // N
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
 
 struct ExpertProducts {
-  Matmul matmul;     // of the rows of one expert
+  Matmul matmul;     // for the rows of one expert
   uint x_share;      // as in ExpertMatmul
   uint expert_rows;  // N
 };
@@ -105,14 +103,14 @@ struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
   uint cols;
   uint chosen;
-  uint has_shared;  // 0: a mixture without a shared expert; 2: one without a gate
+  uint has_shared;  // 0: no shared expert; 2: a shared expert without a gate
 };
 static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
 }  // namespace pagoda_args
 )msl"},
     {"args/gated_rms_norm.h",
-R"msl(// Arguments of gated_rms_norm, shared by the kernel and the host, shared by the kernels and the host.
+R"msl(// Arguments of gated_rms_norm, shared by the kernel and the host.
 
 #include "args/types.h"
 
@@ -142,10 +140,10 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;   // at most 256 each
-  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
+  uint is_wide;  // dk is 128 or 256, dv fills whole panels, and state and k_rows are aligned for vector loads
   float q_scale;
   uint reserved;
-  // gdn_decode_conv_*: the convolution that makes q, k and v, and the channels of their first heads.
+  // gdn_decode_conv_*: the convolution that computes q, k and v, and the channels where their first heads start.
   CausalConv1d conv;
   uint q_channel, k_channel, v_channel, reserved2;
 };
@@ -186,9 +184,9 @@ struct LatentAttention {
   uint num_sequences;
   uint heads;
   uint dim;         // of a cached row: a multiple of 8, at most 576
-  uint value_dim;   // of its first part, the value: a multiple of 8, at most 512
+  uint value_dim;   // of the leading part of the row, the value: a multiple of 8, at most 512
   uint block_size;  // a multiple of 8
-  uint max_parts;   // partitions of 256 positions that the partial results have room for
+  uint max_parts;   // partitions of 256 positions for which the partial results have space
   float scale;
   uint reserved;
 };
@@ -215,8 +213,8 @@ struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
-  uint block;    // columns that are rotated together (quantised weights)
-  uint is_wide;  // whether rows can be read four elements at a time, and have no padding
+  uint is_wide;  // whether rows can be read four elements at a time and have no padding
+  uint reserved;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
@@ -228,11 +226,11 @@ struct Matmul {
   uint cols;        // K
   uint out_cols;    // N, or N / 2 with silu_mul
   uint padded_cols;
-  uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
+  uint run;  // columns summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
-  uint adds;         // to what `out` has
-  RowSource source;  // of matmul_few_made_*
+  uint adds;         // whether to add to the contents of `out`
+  RowSource source;  // for matmul_few_made_*
 };
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
@@ -254,11 +252,11 @@ struct PagedAttention {
   uint heads, group;  // query heads, and how many of them share a KV head
   uint dim;           // a multiple of 8, at most 256
   uint block_size;    // a multiple of 8
-  uint max_parts;     // partitions of 256 positions that the partial results have room for
-  uint window;        // positions a row sees, itself included (use_window)
+  uint max_parts;     // partitions of 256 positions for which the partial results have space
+  uint window;        // positions that a row sees, including its own (use_window)
   float scale;
   float softcap;  // (use_softcap)
-  uint is_split;  // whether single tokens have a threadgroup for each partition
+  uint is_split;  // whether single tokens have one threadgroup per partition
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 
@@ -312,7 +310,7 @@ R"msl(// Arguments of rms_norm, shared by the kernel and the host.
 namespace pagoda_args {
 
 struct RmsNorm {
-  uint32_t width;            // H: elements of a row
+  uint32_t width;            // H: elements per row
   uint32_t x_stride;         // elements between rows of x
   uint32_t residual_stride;  // of residual
   uint32_t out_stride;       // of out
@@ -357,15 +355,15 @@ R"msl(// RowSource: how a matmul gets its rows of activations, shared by the ker
 
 namespace pagoda_args {
 
-// A row has `heads` heads of `dim` elements. kind 0: as they lie, the strides of heads are not used; 1: RMS norm of the
-// row, one head; 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
+// A row has `heads` heads of `dim` elements. kind 0: unchanged, head strides unused; 1: RMS norm of the row, one head;
+// 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
 struct RowSource {
   long x_head_stride, gate_stride, gate_head_stride;  // elements
   uint kind;
   uint heads;  // at most 64
   uint dim;    // a multiple of 16
   float eps;
-  float weight_offset;  // of kind 1
+  float weight_offset;  // for kind 1
   uint reserved;
 };
 static_assert(sizeof(RowSource) == 48, "host and kernel agree");
@@ -407,7 +405,7 @@ static_assert(sizeof(ScaleRows) == 16, "host and kernel agree");
 // Slots are counted in units: words of 4 bytes, or bytes.
 struct Slot {
   long slot_stride;  // units from one slot to the next
-  long slot_units;   // units of a slot
+  long slot_units;   // units per slot
   long from, to;     // copy_slot only
 };
 static_assert(sizeof(Slot) == 32, "host and kernel agree");
@@ -421,20 +419,20 @@ R"msl(// Arguments of sample, shared by the kernels and the host.
 
 namespace pagoda_args {
 
-// How one row's token is drawn; in device memory, one for each row.
+// How one row's token is drawn; in device memory, one per row.
 struct SampleRow {
-  ulong top_p;       // in 2^-64
-  ulong min_weight;  // in 2^-40 of the most likely token's
+  ulong top_p;       // in units of 2^-64
+  ulong min_weight;  // in units of 2^-40 of the most likely token's weight
   ulong random;
   float temperature;  // above 0
-  uint top_k;         // up to 64; 0: no token is wanted for this row
+  uint top_k;         // up to 64; 0: no token is requested for this row
 };
 static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
 
 struct Sample {
   long logits_stride;  // elements from one row to the next
   uint vocab;
-  uint parts;  // of a row, of 4096 logits each
+  uint parts;  // per row, 4096 logits each
 };
 static_assert(sizeof(Sample) == 16, "host and kernel agree");
 
@@ -457,7 +455,7 @@ static_assert(sizeof(TokenAttention) == 256, "host and kernel agree");
 }  // namespace pagoda_args
 )msl"},
     {"args/types.h",
-R"msl(// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+R"msl(// Types of the argument structs shared by shaders and host: sizes are fixed, and every compiler asserts them.
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
@@ -471,14 +469,14 @@ R"msl(// One partition of paged_attention: scores, softmax, and the weighted sum
 #include "paged_attention.h"
 #include "tiles.h"
 
-// Where the rows of a key or value and of those after it in its block begin.
+// Start of a key's or value's row; the rows of the following positions in its block come after it.
 template <typename T>
 METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
                                       long block_stride, long place_stride, long head_offset) {
   return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
 }
 
-// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K at the partition's key `kt * 8`
+// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K, at key `kt * 8` of the partition
 template <typename T, uint RT>
 METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
                            uint row_tiles, constant pagoda_args::PagedAttention& args) {
@@ -510,8 +508,8 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   }
 }
 
-// The softmax of one row within the partition, by a simdgroup: weights (in T) take the place of their row's scores.
-// largest, sum: the same in all lanes
+// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
+// sum: the same in all lanes
 template <typename T>
 METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
                              uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
@@ -532,7 +530,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
     largest = max(largest, score[i]);
   }
   largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
+  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores have been read
   sum = 0.0f;
 #pragma unroll
   for (uint i = 0; i < kPartition / 32; ++i) {
@@ -548,7 +546,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
   sum = simd_sum(sum);
 }
 
-// The values of the last 8 keys, zero beyond the end: keys beyond the context may be anything, also NaN.
+// The values of the last 8 keys, zero past the end: the cache past the context may hold anything, including NaN.
 template <typename T>
 METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
                           constant pagoda_args::PagedAttention& args) {
@@ -563,8 +561,8 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
   }
 }
 
-// acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
-// is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
+// acc += the weights of 8 keys times their values: COLS column tiles starting at first_column, up to `columns` of them.
+// is_tail: the values are in v_tail. Loading the weights here as well takes 12 more registers on NVIDIA.
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
@@ -609,8 +607,8 @@ METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COL
 }
 
 #ifdef __MSL_PAIRED_MMA__
-// The same on NVIDIA for caches of 16 bits: lanes read 16 bytes at once, in the order of tiles.h; a lane has the place
-// of one tile of 8 keys, so that the block table is read once for a partition.
+// The same on NVIDIA for 16-bit caches: lanes read 16 bytes at once, in the order of tiles.h. Each lane holds the
+// address of one tile of 8 keys, so that the block table is read once per partition.
 
 // 8 elements of a row, or zeros.
 template <typename T>
@@ -627,13 +625,13 @@ METAL_FUNC bool is_wide(device const T* cache, long block_stride, long place_str
   return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
 }
 
-// at: of the lane's tile of keys
+// at: offset of the lane's tile of keys
 template <typename T, uint RT>
 METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
                                 threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
                                 constant pagoda_args::PagedAttention& args) {
   constexpr uint CHUNKS = kMaxDim / kChunk;
-  constexpr uint AHEAD = CHUNKS / RT;  // whose loads are in flight
+  constexpr uint AHEAD = CHUNKS / RT;  // chunks with loads in flight
   for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
     device const T* rows[2];
 #pragma unroll
@@ -683,7 +681,7 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
   }
 }
 
-// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may be anything.
+// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may hold anything.
 template <typename T, uint RT>
 METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_cache, long at,
                                 threadgroup const T* weights, uint ld, uint key_tiles, int num_keys, uint sg, uint lane,
@@ -736,17 +734,17 @@ METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup floa
 }
 #endif
 
-// The keys and values that one partition has for a tile of rows.
+// The keys and values of one partition for a tile of rows.
 struct PartTile {
   int p0;          // the first key
   uint key_tiles;  // of 8 keys
   int context;
-  int tail;       // the first key of the tile of 8 that the context ends in
-  bool has_tail;  // whether that tile is one of these, and has keys beyond the context
+  int tail;       // the first key of the tile of 8 in which the context ends
+  bool has_tail;  // whether that tile is in this partition and has keys past the context
   bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
   uint kv_head;
-  long block;  // of the lane's tile of keys, where is_wide
-  long place;  // in that block
+  long block;  // of the lane's tile of keys, if is_wide
+  long place;  // offset in that block
 };
 
 template <typename T>
@@ -762,10 +760,10 @@ METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, de
   keys.is_wide = false;
   keys.kv_head = kv_head;
   keys.block = 0;
-  keys.place = 0;
-#ifdef __MSL_PAIRED_MMA__
 )msl"
-R"msl(  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+R"msl(  keys.place = 0;
+#ifdef __MSL_PAIRED_MMA__
+  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
                  is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
   const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
   keys.block = long(blocks[own / args.block_size]);
@@ -795,14 +793,14 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
   }
 }
 
-// The weighted sum of the values, which takes the place of the weights in s_tile: keys in order, a simdgroup for each
-// quarter of the columns.
+// The weighted sum of the values, which overwrites the weights in s_tile: keys in order, one simdgroup per quarter of
+// the columns.
 template <typename T, uint RT>
 METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
                               threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDW = kScores * 4 / sizeof(T);     // weights take the place of their row's scores
-  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output a simdgroup makes
+  constexpr uint LDW = kScores * 4 / sizeof(T);     // the weights overwrite the row's scores
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output that a simdgroup computes
   const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
   const uint first_column = sg * columns;
   const long head_offset = long(keys.kv_head) * args.v_head_stride;
@@ -838,7 +836,7 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
     }
     add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
+  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights have been read
 #ifdef __MSL_PAIRED_MMA__
   if (keys.is_wide) {
     store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
@@ -849,21 +847,21 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
 }
 )msl"},
     {"attention_tile.h",
-R"msl(// The tile of rows that a threadgroup of attention has: where it lies, its way through the partitions, its results.
+R"msl(// The tile of rows that an attention threadgroup processes: its location, the loop over partitions, and its results.
 
 #include "attention_partition.h"
 
-// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup has of them.
+// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup processes for them.
 struct RowTile {
   uint seq;
-  int begin;    // the sequence's first token in the step
-  int tokens;   // of the sequence in the step
-  int context;  // of the sequence in the cache, after the step
+  int begin;    // the first token of the sequence in the step
+  int tokens;   // tokens of the sequence in the step
+  int context;  // tokens of the sequence in the cache, after the step
   int row0;
   int num_rows;  // 0: nothing to do
   uint first_part;
   uint last_part;
-  bool is_split;  // whether the result is one partition's, for paged_attention_reduce to merge
+  bool is_split;  // whether the result covers one partition, to be merged by paged_attention_reduce
 };
 
 METAL_FUNC int position_of(RowTile tile, int row, uint group) {
@@ -898,8 +896,8 @@ METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* conte
   return tile;
 }
 
-// Rows beyond the last are the last again. A thread has the dims d and d + 128 of all rows, whose loads are in flight
-// at once.
+// Rows past the last repeat it. A thread loads dims d and d + 128 of all rows; all loads of a dim are in flight at
+// once.
 template <typename T, uint ROWS>
 METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTile tile, uint kv_head, uint tid,
                              constant pagoda_args::PagedAttention& args) {
@@ -923,11 +921,11 @@ METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTi
   }
 }
 
-// The softmax of each row within a partition; its maximum and sum to `stats`.
+// Softmax of each row within a partition; its maximum and sum go to `stats`.
 template <typename T>
 METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
                            uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDW = kScores * 4 / sizeof(T);  // weights take the place of their row's scores
+  constexpr uint LDW = kScores * 4 / sizeof(T);  // the weights overwrite the row's scores
   for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
     float largest = 0.0f;
     float sum = 0.0f;
@@ -940,7 +938,7 @@ METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, 
   }
 }
 
-// A row's maximum and sum over all partitions so far, and the factors by which total and partition are scaled.
+// Updates a row's maximum and sum over all partitions so far, and the factors that scale the total and the partition.
 METAL_FUNC void merge_stats(threadgroup float* row) {
   const float largest = max(row[kRowMax], row[kPartMax]);
   const float total_factor = precise::exp(row[kRowMax] - largest);
@@ -951,7 +949,7 @@ METAL_FUNC void merge_stats(threadgroup float* row) {
   row[kPartFactor] = part_factor;
 }
 
-// total: of the thread's elements of the output, with the partition's in s_tile.
+// total: the thread's elements of the output so far; those of the partition are in s_tile.
 template <uint EACH>
 METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
                              threadgroup const float* stats, RowTile tile, uint tid,
@@ -967,7 +965,7 @@ METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const floa
   }
 }
 
-// Rows that have seen no key yet. q_tile is complete after it.
+// Initialises rows that have seen no key yet. q_tile is complete when it returns.
 template <uint RT, uint EACH>
 METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH], uint tid) {
   if (tid < 8 * RT) {
@@ -981,7 +979,7 @@ METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH]
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 
-// Adds the keys of one partition. The next one may begin after a barrier.
+// Adds the keys of one partition. The next partition needs a barrier first.
 template <typename T, uint RT, uint EACH>
 METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
                               threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
@@ -1012,7 +1010,7 @@ METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, 
   merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
 }
 
-// The finished rows to `out`, or those of one partition to `partials`. part: the partition, where tokens are split
+// Writes finished rows to `out`, or those of one partition to `partials`. part: the partition, if tokens are split
 template <uint EACH>
 METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const float* stats, device const float* sinks,
                            device float* partials, device float* out, RowTile tile, uint kv_head, uint part, uint tid,
@@ -1043,19 +1041,19 @@ METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const 
 }
 )msl"},
     {"candidates.h",
-R"msl(// Candidates of sample: a logit and its id in one number, and the highest of those that a threadgroup holds.
+R"msl(// Candidates of sample: a logit and its id packed into one number, and the selection of a threadgroup's highest ones.
 
 #include "common.h"
 #include "keys.h"
 
 constant constexpr uint kThreads = 256;
 constant constexpr uint kSimdgroups = kThreads / 32;
-constant constexpr uint kEach = 16;      // candidates of a thread
-constant constexpr uint kMostKept = 64;  // the greatest top_k
+constant constexpr uint kEach = 16;      // candidates per thread
+constant constexpr uint kMostKept = 64;  // the maximum top_k
 constant constexpr uint kRefused = 0xffffffffu;
 
-// In the order in which tokens are likely: equal logits by id, the lower first, so that no two are equal. 0: never
-// drawn. What the sampler refuses is above all others.
+// Ordered by likelihood: equal logits by id, the lower first, so that no two candidates are equal. 0: never drawn.
+// Logits that the sampler rejects rank above all others.
 METAL_FUNC ulong candidate_of(float logit, uint id) {
   uint key = key_of(logit);
   key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
@@ -1065,8 +1063,8 @@ METAL_FUNC ulong candidate_of(float logit, uint id) {
 METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
 METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
 
-// A number that the `wanted` highest candidates of all threads reach and no other does; 0 where there are fewer.
-// counts: 2 kSimdgroups
+// A bound that exactly the `wanted` highest candidates of all threads reach; 0 if there are fewer. counts: 2
+// kSimdgroups
 METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, threadgroup uint* counts, uint lane,
                           uint sg) {
   ulong bound = 0;
@@ -1078,7 +1076,7 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
       count += mine[i] >= tried ? 1u : 0u;
     }
     count = simd_sum(count);
-    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be read
+    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be in use
     if (lane == 0) {
       round[sg] = count;
     }
@@ -1095,8 +1093,8 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
   return bound;
 }
 
-// Moves the `wanted` highest candidates of all threads to `kept`, in any order, and zeros where there are fewer.
-// counts: 3 kSimdgroups
+// Moves the `wanted` highest candidates of all threads to `kept`, in any order, filled up with zeros if there are
+// fewer. counts: 3 kSimdgroups
 template <typename To>
 METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
                              uint tid, uint lane, uint sg) {
@@ -1130,8 +1128,8 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
 }
 )msl"},
     {"common.h",
-R"msl(// Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
-// Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
+R"msl(// Helpers shared by several kernels: sums in a fixed order, the nonlinear functions, tiles, sequences.
+// Written in the portable subset: Metal compiles it unchanged, mslc translates it for CPU and CUDA. No fast math.
 
 #include <metal_simdgroup>
 #include <metal_simdgroup_matrix>
@@ -1142,8 +1140,8 @@ using namespace metal;
 // Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
-// A launch may begin while those before it still run, and wait here: what it reads before is no other launch's. Kernels
-// that do not call it wait at their beginning.
+// A launch may start while earlier ones still run, and waits here: before this call it reads nothing that another
+// launch writes. Kernels that do not call it wait at their start.
 METAL_FUNC void wait_for_inputs() {
 #ifdef __MSL_PAIRED_MMA__
   msl_wait_for_inputs();
@@ -1157,7 +1155,7 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
-// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+// Elements first, first + stride, ..., with all loads in flight at once; 0 from `end` on.
 template <uint N>
 METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
 #pragma unroll
@@ -1169,8 +1167,8 @@ METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, ui
   }
 }
 
-// The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
-// `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
+// The sum of v over all threads of the threadgroup, in a fixed order: lanes by butterfly, then simdgroups by index.
+// `partial` has one element per simdgroup; it may be reused after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
   if (lane == 0) {
@@ -1184,7 +1182,7 @@ METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane,
   return sum;
 }
 
-// The sequence whose rows hold `row`.
+// The sequence that contains `row`.
 METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences, uint row) {
   uint lo = 0;
   uint hi = num_sequences;
@@ -1199,27 +1197,13 @@ METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences
   return lo;
 }
 
-// Multiplies tile[0 .. block) with the Hadamard matrix, in place: additions in the order of strides 1, 2, 4, ...
-// All threads of the threadgroup call it; the tile is complete and visible to all when it returns.
-METAL_FUNC void rotate(threadgroup float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; stride < block; stride *= 2) {
-    for (uint i = tid; i < block / 2; i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
+// The number that eight or four bits of a quantised row represent, before the row's scale.
+METAL_FUNC float shifted_byte(uint byte, uint shift) {
+  return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
 
-// The number that eight or four bits of a quantised row stand for, before the row's scale.
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
+  return float(int(step * nibble + offset) - 128);
 }
 
 // acc[i][j] += a[i] * b[j] over 8x8 tiles.
@@ -1245,14 +1229,14 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 }
 )msl"},
     {"conv.h",
-R"msl(// One channel of causal_conv1d: a short window over time, whose past lies in a ring.
+R"msl(// One channel of causal_conv1d: a short window over time, whose past inputs are in a ring.
 
 #include "args/causal_conv1d.h"
 #include "common.h"
 
-constant constexpr uint kUsualTaps = 4;  // all loads of these are in flight at once
+constant constexpr uint kUsualTaps = 4;  // with this many, all loads are in flight at once
 
-// Where the ring has a position, which is at least -tail_rows.
+// Offset in the ring of a position, which is at least -tail_rows.
 METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
@@ -1285,8 +1269,8 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   return silu(sum);
 }
 
-// The rows from `row` on, all after the sequence's first three in this step: what they share is loaded once, all at
-// once.
+// ROWS rows starting at `row`, all after the sequence's first three in this step: shared inputs are loaded once, with
+// all loads in flight at once.
 template <uint ROWS>
 METAL_FUNC void conv_rows(device const float* x, device const float* weight, constant pagoda_args::CausalConv1d& args,
                           int row, device float* out) {
@@ -1313,15 +1297,15 @@ METAL_FUNC void conv_rows(device const float* x, device const float* weight, con
 }
 )msl"},
     {"expert_rows.h",
-R"msl(// What expert_few and expert_many share: where the rows of a tile lie, and what is written of their sums.
+R"msl(// Shared by expert_few and expert_many: addresses of a tile's rows, and writing the outputs.
 
 #include "args/experts.h"
 #include "matmul.h"
 
-// A tile of expert_tiles, of at least one row.
+// A tile of expert_tiles, with at least one row.
 struct ExpertTile {
-  uint weight_row;  // the expert's first
-  uint first;       // place of its first row in `order`
+  uint weight_row;  // the expert's first row
+  uint first;       // index of its first row in `order`
   uint count;
 };
 
@@ -1333,59 +1317,59 @@ METAL_FUNC ExpertTile expert_tile(device const uint* tiles, uint index, uint exp
   return tile;
 }
 
-// Where a lane's share of row r of a threadgroup's `rows` rows of weights begins.
+// Start of a lane's share of row r, one of the threadgroup's `rows` rows of weights.
 METAL_FUNC ulong expert_weight_at(constant pagoda_args::ExpertProducts& args, thread const ExpertTile& tile, uint group,
                                   uint r, uint rows, uint lane) {
   return ulong(tile.weight_row + weight_row(args.matmul, group, r, rows)) * args.matmul.padded_cols + lane % 4 * 16;
 }
 
-// Where a lane's share of row m of x begins. Past the last it is the first, whose products are not used.
+// Start of a lane's share of row m of x. Rows past the last repeat the first; their products are unused.
 METAL_FUNC ulong expert_x_at(constant pagoda_args::ExpertProducts& args, device const uint* order,
                              thread const ExpertTile& tile, uint m, uint lane) {
   const uint slot = order[tile.first + (m < tile.count ? m : 0)];
   return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
 }
 
-// Writes an output of row `slot` from its sum and, with silu_mul, that of its other factor.
-METAL_FUNC void write_expert_out(constant pagoda_args::ExpertProducts& args, device const float* x_scales,
-                                 device const float* w_scales, device float* out, uint weight_row, uint slot,
-                                 uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[slot / args.x_share] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
+// Writes one output of row `slot` from its sum and, with silu_mul, that of its other factor.
+METAL_FUNC void write_expert_out(constant pagoda_args::ExpertProducts& args, device const float* w_scales,
+                                 device float* out, uint weight_row, uint slot, uint column, float sum, float other,
+                                 bool is_scaled) {
+  float value = finish(sum, 1.0f, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
   if (args.matmul.silu_mul != 0) {
     const uint at = weight_row + args.matmul.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, 0.0f);
+    value = silu(value) * finish(other, 1.0f, is_scaled ? w_scales[at] : 1.0f, 0.0f);
   }
   out[long(slot) * args.matmul.out_stride + column] = value;
 }
 )msl"},
     {"gdn.h",
 R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
-// token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
-//   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
-//   o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
+// token since then is a row (k, u, G), where G is the sum of log decays inside the block. For row t, with s over the
+// rows before:
+// u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
+// o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
 // and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
 //
-// gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
-// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
-// of s. simdgroup matrices are not used: the order inside one is not known.
+// gdn_decode handles sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row gets
+// the same bits from either, alone or with others: S^T x is summed by 8 lanes, each over its own d in order, then lanes
+// are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order of s.
+// simdgroup matrices are not used, because their internal order is unknown.
 //
-// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
-// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
+// 8 adjacent lanes share a column of S: lane `part` of them has the dims 4 (part + 8 i) .. + 3 for all i. Of the two
+// kinds of sums, the lower four lanes keep S^T k (0) and the upper four S^T q (1).
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
 
 #include "args/gdn.h"
 #include "common.h"
 
-constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
+constant constexpr uint kBlock = 16;  // tokens; affects result bits
 constant constexpr uint kPanel = 32;
-constant constexpr uint kSplit = 8;   // lanes that share a column; part of the result's bits
-constant constexpr uint kGroups = 4;  // simdgroups of a threadgroup
+constant constexpr uint kSplit = 8;   // lanes that share a column; affects result bits
+constant constexpr uint kGroups = 4;  // simdgroups per threadgroup
 constant constexpr float kNormEps = 1.0e-6f;
 
-// Keeps a compiler from moving loads of what follows to before it, where all of them at once take too many registers.
+// Keeps the compiler from hoisting later loads above this point, where all of them together take too many registers.
 METAL_FUNC void keep_loads_here() {
 #ifdef __MSL_PAIRED_MMA__
   msl_keep_loads_here();
@@ -1394,13 +1378,13 @@ METAL_FUNC void keep_loads_here() {
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
-// a where mask is all ones, b where it is zero: no branch, which would have its own copy of the shuffles after it.
+// a where mask is all ones, b where it is zero: without a branch, which would duplicate the shuffles after it.
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
 
 // Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
-// Lane p of a group is left with the sum of x[p / (P / N)].
+// Lane p of a group ends up with the sum of x[p / (P / N)].
 template <uint N, uint P>
 METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   uint n = N;
@@ -1411,7 +1395,7 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
-        // Only saves work: what is made of the others is not read.
+        // Only saves work: results of the others are not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -1457,7 +1441,7 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
-// u (kind 0) or o (kind 1) of a row before the rows of its block; y: S^T k or S^T q
+// u (kind 0) or o (kind 1) of a row before the rows of its block are added; y: S^T k or S^T q
 METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
   return kind == 0 ? fma(-decay, y, v) : decay * y;
 }
@@ -1465,7 +1449,7 @@ METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
 // The dim of a lane's element i.
 METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
 
-// A lane's part of a row of threadgroup memory.
+// A lane's part of a row in threadgroup memory.
 template <uint PER>
 METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
 #pragma unroll
@@ -1478,7 +1462,7 @@ METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float 
   }
 }
 
-// S^T k and S^T q of NC columns: lane `part` is left with column c of k or q, kind NC + c = part / (8 / (2 NC)).
+// S^T k and S^T q of NC columns: lane `part` ends up with column c of k or q, kind NC + c = part / (8 / (2 NC)).
 template <uint NC, uint PER>
 METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
                              thread const float (&q)[PER], uint lane) {
@@ -1540,11 +1524,11 @@ METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, th
   }
 }
 
-// Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
+// Block numbers of all sequences have gaps: the first block of sequence b is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// Values of a block and V-head that need no S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of
-// o; then nothing, so that 128 threads have the same number each.
+// Values of a block and V-head that do not need S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u and
+// those of o; then padding, so that each of 128 threads has the same number of them.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
@@ -1552,42 +1536,45 @@ constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 )msl"},
     {"keys.h",
-R"msl(// Floats as unsigned numbers in the same order; kernels pick by these, for which infinities and NaNs are numbers too.
+R"msl(// Maps floats to unsigned numbers in the same order; kernels compare these, so that infinities and NaNs are ordered
+// too.
 
-// Both zeros have one key: they are equal, and the lower id counts.
+// Both zeros have the same key: they are equal, and the lower id wins.
 METAL_FUNC uint key_of(float x) {
   const uint bits = as_type<uint>(x);
   return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
 }
 
 constant constexpr uint kMinusInfinityKey = 0x007fffffu;
-constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs lie above it and below the other
+constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs are above it, or below the key of minus infinity
 )msl"},
     {"matmul.h",
 R"msl(// matmul: out = x W^T + bias, or silu of its first half times the second.
 //
-// 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
-// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
-// rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
-// matmul_tiles takes any number and goes through the runs one after the other. expert_few and expert_many do the same
-// with rows of experts.
+// 16-bit, 8-bit and 4-bit weights are multiplied by activations rounded to 16 bits, in 8x8 matrix products with float
+// sums. An output is the sum of eight runs of columns, in order; tiles.h gives the order within a run. The order is the
+// same for any number of rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run
+// to a simdgroup; matmul_tiles takes any number and processes the runs one after another. expert_few and expert_many do
+// the same with rows of experts.
 //
-// Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
-// bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
-// weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
+// Activations: matmul_rows_* writes them as [rows, padded_cols], with a scale for each row. For half weights they are
+// halfs, divided by a power of two so that none overflows. Otherwise they are bfloats with scale 1: the numbers that 8
+// and 4 bits represent have at most 8 significant bits, which bfloats hold exactly.
 //
-// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's
+// If the activations are the output of a norm or a gate, matmul_few_made_* and matmul_rows_* compute them themselves
 // (row_source.h).
 //
-// Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
-// first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
+// Weights: rows in order, zeros after the last column and row. 8 bits: one byte each, sign and magnitude, four columns
+// in the order 0, 2, 1, 3, and a shift (one byte) per 32 columns. 4 bits: one nibble each, low nibbles first, eight
+// columns in the order 0, 2, 4, 6, 1, 3, 5, 7, and a pair (step, offset) per 32 columns. Both have a float scale per
+// row. In this order one mask extracts two neighbours from a word at once.
 
 #include "args/matmul.h"
 #include "tiles.h"
 
-constant constexpr uint kRuns = 8;  // part of the result's bits
+constant constexpr uint kRuns = 8;  // affects result bits
 
-// A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
+// A lane's share of a row of weights in one chunk, as stored in memory: it can be loaded well before it is unpacked.
 template <uint BITS>
 struct Share;
 template <>
@@ -1598,6 +1585,7 @@ struct Share<16> {
 template <>
 struct Share<8> {
   uint4 a;
+  uint shift;
 };
 template <>
 struct Share<4> {
@@ -1613,6 +1601,7 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<8>& to) {
   to.a = *(device const uint4*)(w + at / 4);
+  to.shift = uint(((device const uchar*)(steps))[at / 32]);
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
@@ -1624,41 +1613,49 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
   set_words(share.a, share.b, words);
 }
 
-// Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
-METAL_FUNC float byte_of(uint flipped, uint i) {
-  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+// Two bytes, bits 0 to 7 and 16 to 23 of `bytes`, times a power of two `unit` (the same bfloat twice, 128 times that
+// power): below the leading bit of `unit`, a magnitude becomes a bfloat without a conversion. signs: the sign bits of
+// both bfloats.
+METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
+  return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
 
-METAL_FUNC uint2 words_of_bytes(uint word) {
-  const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
-               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
+  return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
 
 METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
-  const uint2 a = words_of_bytes(share.a.x);
-  const uint2 b = words_of_bytes(share.a.y);
-  const uint2 c = words_of_bytes(share.a.z);
-  const uint2 d = words_of_bytes(share.a.w);
+  const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
+  const uint2 a = words_of_bytes(share.a.x, unit);
+  const uint2 b = words_of_bytes(share.a.y, unit);
+  const uint2 c = words_of_bytes(share.a.z, unit);
+  const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 
-METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
-  const uint step = steps & 0xffu;
-  const uint offset = steps >> 8;
-  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+// Two nibbles, bits 3 to 6 and 19 to 22 of `nibbles`: each becomes the bfloat 16 + nibble, minus 16, times step, plus
+// offset.
+METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
+  const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(numbers, step, offset);
 }
 
 METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
+  const float step = float(share.steps & 0xffu);
+  const float offset = float(share.steps >> 8) - 128.0f;
+  const uint steps = pack_exact(step, step);
+  const uint offsets = pack_exact(offset, offset);
+  words[0] = pair_of_nibbles(share.a.x << 3, steps, offsets);
+  words[4] = pair_of_nibbles(share.a.y << 3, steps, offsets);
 #pragma unroll
-  for (uint j = 0; j < 4; ++j) {
-    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
-    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  for (uint j = 1; j < 4; ++j) {
+    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), steps, offsets);
+    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
   }
 }
 
-// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again,
-// unused.
+// Loads the weights of AHEAD chunks starting at k0, with all loads in flight at once. Past the end the last chunk is
+// repeated and unused.
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
                             uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
@@ -1699,8 +1696,8 @@ METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out,
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
 
-// Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
-// its other factor in the second. Past the last it is that one again, whose products are not used.
+// Row r of the threadgroup's 8 RT rows of weights: adjacent rows, or with silu_mul rows of the gate in the first half
+// and those of its other factor in the second. Rows past the last repeat it; their products are unused.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);
@@ -1710,15 +1707,36 @@ METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r
   return column < args.out_cols ? column : args.out_cols - 1;
 }
 
-// Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.
-METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales,
-                          device const float* w_scales, device const float* bias, device float* out, uint m,
-                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
-  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+// Factors and bias of a column's sums; `other` is for silu_mul.
+struct ColumnTerms {
+  float scale;
+  float bias;
+  float other_scale;
+  float other_bias;
+};
+
+METAL_FUNC ColumnTerms column_terms(constant pagoda_args::Matmul& args, device const float* w_scales,
+                                    device const float* bias, uint column, bool is_scaled) {
+  const uint own = min(column, args.out_cols - 1);
+  const uint other = args.silu_mul != 0 ? args.out_cols + own : own;
+  ColumnTerms terms;
+  terms.scale = is_scaled ? w_scales[own] : 1.0f;
+  terms.bias = args.has_bias != 0 ? bias[own] : 0.0f;
+  terms.other_scale = is_scaled ? w_scales[other] : 1.0f;
+  terms.other_bias = args.has_bias != 0 ? bias[other] : 0.0f;
+  return terms;
+}
+
+// Halfs have a scale per row, bfloats have none.
+METAL_FUNC float row_scale(device const float* x_scales, uint m, half) { return x_scales[m]; }
+METAL_FUNC float row_scale(device const float* x_scales, uint m, bfloat) { return 1.0f; }
+
+// Writes output (m, column) from the sums of that column and, with silu_mul, of its other factor.
+METAL_FUNC void write_out(constant pagoda_args::Matmul& args, thread const ColumnTerms& terms, float x_scale,
+                          device float* out, uint m, uint column, float sum, float other) {
+  float value = finish(sum, x_scale, terms.scale, terms.bias);
   if (args.silu_mul != 0) {
-    const uint at = args.out_cols + column;
-    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+    value = silu(value) * finish(other, x_scale, terms.other_scale, terms.other_bias);
   }
   store_out(args, out, m, column, value);
 }
@@ -1726,24 +1744,24 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     {"matmul_tile.h",
 R"msl(// The loop of matmul_tiles and expert_many over the columns of 16 MT rows of x and 16 WT rows of weights.
 //
-// 128 threads; of their four simdgroups each has half of both. They stage a chunk of both operands in threadgroup
-// memory while the loads of the next one are in flight.
+// 128 threads in four simdgroups, each with half of the rows of both operands. They stage a chunk of both operands in
+// threadgroup memory while the loads of the next chunk are in flight.
 
 #include "matmul.h"
 
 #ifdef __MSL_PAIRED_MMA__
-constant constexpr uint kStageScratch = 0;  // words of all simdgroups
+constant constexpr uint kStageScratch = 0;  // words, for all simdgroups together
 #else
 constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
 #endif
 
-// The row of weights that a thread's share i is from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and lower
-// half of a tile of 16.
+// The row of weights that share i of a thread comes from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and
+// lower half of a tile of 16.
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
 
-// Stores two shares as load_pair reads them. An NVIDIA lane multiplies four words at once, two of each row: they are
-// next to each other, one lane after the other, so that one load brings them. tile: the threadgroup's weights, rows of
-// LD words.
+// Stores two shares in the order that load_pair reads. An NVIDIA lane multiplies four words at once, two of each row:
+// they are stored next to each other, lane after lane, so that one load fetches them. tile: the threadgroup's weights,
+// rows of LD words.
 template <uint LD>
 METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
                            threadgroup uint* tile, uint pair, uint tid) {
@@ -1759,7 +1777,7 @@ METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const u
 #endif
 }
 
-// A lane's words of the tile of 16 rows from `row` on.
+// A lane's words of the tile of 16 rows that starts at `row`.
 template <uint LD>
 METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
 #ifdef __MSL_PAIRED_MMA__
@@ -1780,9 +1798,9 @@ METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thr
 #endif
 }
 
-// total = the products of the simdgroup's rows, its runs of columns added in order. x_at, w_at: where the thread's
-// shares begin, those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first of
-// them. LD: words of a staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+// total = the products of the simdgroup's rows, with the runs of columns added in order. x_at, w_at: start of the
+// thread's shares: those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first
+// of them. LD: words per staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
@@ -1859,7 +1877,7 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   }
 }
 
-// Puts the sums of a half of the rows of x, those from `first` on, where all threads find them: [x][weights].
+// Stores the sums of half of the rows of x, starting at `first`, where all threads can read them: [x][weights].
 template <uint WT, uint MT>
 METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* sums, uint first, uint sg) {
   if ((sg % 2) * (8 * MT) == first) {
@@ -1875,13 +1893,13 @@ METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* s
 }
 )msl"},
     {"norms.h",
-R"msl(// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+R"msl(// Norms and gates of activations, shared by their own kernels and the matmuls that compute their rows.
 
 #include "common.h"
 
-constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowThreads = 256;  // threads that sum a row's squares; affects result bits
 constant constexpr uint kRowSimdgroups = 8;
-// Loads in flight of a thread: with one row there is nothing else to wait beside.
+// Loads in flight per thread: with one row there is no other work to hide their latency.
 constant constexpr uint kAhead = 8;
 
 // A thread's share of the sum of squares of a row.
@@ -1921,12 +1939,14 @@ METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v
 METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 )msl"},
     {"paged_attention.h",
-R"msl(// paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
+R"msl(// paged_attention: causal attention of flattened rows over the paged cache, varlen, with prompts and single tokens in
+// one launch.
 //
-// Positions are cut into partitions of 256, at absolute places. Within one a row's softmax is plain: all scores,
-// their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order. Partitions are
-// merged in order. So a row's bits depend on its own prefix only: not on who shares its tile, nor on whether partitions
-// ran side by side (single tokens: each to `partials`, merged by paged_attention_reduce) or one after the other.
+// Positions are divided into partitions of 256, at absolute positions. Within a partition a row's softmax is plain: all
+// scores, their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order.
+// Partitions are merged in order. So a row's bits depend only on its own prefix: not on which rows share its tile, nor
+// on whether partitions ran in parallel (single tokens: each to `partials`, merged by paged_attention_reduce) or one
+// after another.
 //
 // The rows of a tile are the (token, head) pairs of one sequence that share a KV head, token by token: keys and values
 // are loaded once for all of them. Sums over d and over keys are those of 8x8 matrix products.
@@ -1938,14 +1958,15 @@ constant bool use_window [[function_constant(0)]];
 constant bool use_softcap [[function_constant(1)]];
 constant bool use_sinks [[function_constant(2)]];
 
-constant constexpr uint kPartition = 256;  // positions; part of the result's bits
+constant constexpr uint kPartition = 256;  // positions; affects result bits
 constant constexpr uint kMaxDim = 256;
 constant constexpr uint kThreads = 128;
 constant constexpr uint kSimdgroups = 4;
-constant constexpr uint kQueryStride = kMaxDim + 8;  // elements of a row of queries
-constant constexpr uint kScores = kPartition + 4;    // floats of a row of scores: rows begin in different banks
+constant constexpr uint kQueryStride = kMaxDim + 8;  // elements per row of queries
+constant constexpr uint kScores = kPartition + 4;    // floats per row of scores: rows start in different banks
 
-// Floats that a row has in `stats`: of a partition and of all up to it, maximum and sum; what merging scales them by.
+// Floats per row of `stats`: maximum and sum, of a partition and of all up to it; the factors that scale both when
+// merging.
 constant constexpr uint kPartMax = 0;
 constant constexpr uint kPartSum = 1;
 constant constexpr uint kRowMax = 2;
@@ -1954,7 +1975,7 @@ constant constexpr uint kTotalFactor = 4;
 constant constexpr uint kPartFactor = 5;
 constant constexpr uint kStats = 6;
 
-// The tile of the grid that holds the first rows of sequence b: no two sequences share one.
+// The first tile of the grid that holds rows of sequence b: no two sequences share one.
 METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
   return uint(cu_seqlens[b]) * group / tile_rows + b;
 }
@@ -1974,7 +1995,7 @@ METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequence
   return lo;
 }
 
-// The first partition that a row at `position` sees anything of.
+// The first partition with any position visible from `position`.
 METAL_FUNC uint first_part(int position, uint window) {
   const int begin = use_window ? max(0, position - int(window) + 1) : 0;
   return uint(begin) / kPartition;
@@ -1984,7 +2005,7 @@ METAL_FUNC bool is_visible(int key, int position, uint window) {
   return key <= position && (!use_window || key > position - int(window));
 }
 
-// Two partial results of a row, `total` first: values are relative to their maximum.
+// Merges two partial results of a row, `total` first: values are relative to their maximum.
 METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
   return fma(total, total_factor, part * part_factor);
 }
@@ -2000,12 +2021,12 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
 }
 )msl"},
     {"rope.h",
-R"msl(// The part of qk_norm_rope and rope_and_cache for one head: RMS norm where there is a weight, then the rotation.
+R"msl(// The part of qk_norm_rope and rope_and_cache for one head: RMS norm if there is a weight, then the rotation.
 
 #include "common.h"
 
-// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup; all lanes see all of
-// it, and all reads of `from` are done, so that the caller may write there.
+// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup. Afterwards all lanes
+// see the whole head, and all reads of `from` are done, so that the caller may write there.
 METAL_FUNC void norm_and_rotate(device const float* from, device const float* weight, device const float* inv_freq,
                                 int position, uint dim, uint half_rotary, float eps, float weight_offset,
                                 bool has_weight, threadgroup float* head, uint lane) {
@@ -2035,8 +2056,8 @@ METAL_FUNC void norm_and_rotate(device const float* from, device const float* we
 }
 )msl"},
     {"row_source.h",
-R"msl(// Rows of activations that a matmul normalises or gates as it reads them: the same bits as rms_norm, gated_rms_norm and
-// sigmoid_gate would have written, without their launch and without the row going through memory.
+R"msl(// Rows of activations that a matmul normalises or gates as it reads them: the same bits that rms_norm, gated_rms_norm
+// and sigmoid_gate would have written, without their launch and without the row going through memory.
 
 #include "args/row_source.h"
 #include "norms.h"
@@ -2046,7 +2067,7 @@ constant constexpr uint kGatedRmsNorm = 2;
 constant constexpr uint kSigmoidGate = 3;
 constant constexpr uint kMostHeads = 64;
 
-// scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats a row.
+// Computes scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats per row.
 METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
                            threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
   if (source.kind == kRmsNorm) {
@@ -2066,7 +2087,7 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
   } else {
-    // Only saves work: a gate alone reads no scales.
+    // Only saves work: a gate without a norm reads no scales.
     if (source.kind == kGatedRmsNorm) {
       for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
         device const float* head =
@@ -2097,7 +2118,7 @@ METAL_FUNC float row_element(device const float* x, device const float* weight, 
   return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
 }
 
-// Four neighbours in a head of that scale, from those of x, weight and gate.
+// Four adjacent elements in a head with scale `scale`, from those of x, weight and gate.
 METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args::RowSource& source, float scale) {
   if (source.kind == kRmsNorm) {
     return float4(normed(v.x, scale, w.x, source.weight_offset), normed(v.y, scale, w.y, source.weight_offset),
@@ -2110,28 +2131,28 @@ METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args:
   return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
 }
 
-// The same, loaded. x, weight, gate: at the first of them, a multiple of 4.
+// The same with loads. x, weight, gate: at the first element, whose index is a multiple of 4.
 METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
                                constant pagoda_args::RowSource& source, float scale) {
   const float4 v = *(device const float4*)(x);
   float4 w = v;
   float4 g = v;
-  // Only saves work: others do not use it.
+  // Only saves work: other kinds do not use it.
   if (source.kind != kSigmoidGate) {
     w = *(device const float4*)(weight);
   }
-  // Only saves work: others do not use it.
+  // Only saves work: other kinds do not use it.
   if (source.kind != kRmsNorm) {
     g = *(device const float4*)(gate);
   }
   return row_values(v, w, g, source, scale);
 }
 
-constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads take four at a time
-constant constexpr uint kQuads = 2;  // of such loads in flight; more make more code to fetch than they gain
+constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads read, four each
+constant constexpr uint kQuads = 2;  // such loads in flight; more would cost more in code to fetch than they gain
 
-// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on: all loads in flight at once.
-// Rows as MatmulRows::is_wide says; x and gate: at the row; from: a multiple of 4; out: kQuads of them.
+// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on, with all loads in flight at
+// once. Rows satisfy MatmulRows::is_wide; x and gate: at the row; from: a multiple of 4; out: [kQuads].
 METAL_FUNC void row_quads(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint from,
                           uint cols, uint tid, thread float4* out) {
@@ -2149,11 +2170,11 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
       const uint head = source.kind == 0 ? 0 : i / source.dim;
       const uint d = i - head * source.dim;
       v[j] = *(device const float4*)(x + (source.kind == 0 ? long(i) : long(head) * source.x_head_stride + d));
-      // Only saves work: others do not use it.
+      // Only saves work: other kinds do not use it.
       if (has_weight) {
         w[j] = *(device const float4*)(weight + d);
       }
-      // Only saves work: others do not use it.
+      // Only saves work: other kinds do not use it.
       if (source.kind > kRmsNorm) {
         g[j] = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
       }
@@ -2164,7 +2185,7 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
     const uint i = from + 4 * tid + kWideRow * j;
     out[j] = v[j];
     if (i < cols && source.kind != 0) {
-      // A gate alone has no scales.
+      // A gate without a norm has no scales.
       out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }
@@ -2173,19 +2194,20 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
     {"tiles.h",
 R"msl(// Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
 //
-// A lane has a row (lane / 4) of an 8-row operand and 16 neighbouring columns of it (from 16 (lane % 4) on), as eight
-// words of two: one or two wide loads. Word j of all lanes is the chunk's tile j, an 8x8 matrix; so tile j holds the
-// columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are cut alike, and a sum takes the tiles in order.
+// A lane has one row (lane / 4) of an 8-row operand and 16 adjacent columns of it (starting at 16 (lane % 4)), as eight
+// words of two: one or two wide loads. Word j of all lanes forms tile j of the chunk, an 8x8 matrix; so tile j holds
+// the columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are divided in the same way, and a sum takes
+// the tiles in order.
 
 #include "common.h"
 
 constant constexpr uint kChunk = 64;
 constant constexpr uint kChunkTiles = 8;
-constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply wants for each simdgroup
+constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply needs per simdgroup
 
 typedef simdgroup_matrix<float, 8, 8> SumTile;
 
-// Two numbers in one word, the first in the low half.
+// Packs two numbers into one word, the first in the low half.
 METAL_FUNC uint pack_half(float first, float second) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_pack_half(first, second);
@@ -2202,6 +2224,23 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 #endif
 }
 
+// Packs two numbers that bfloats hold exactly.
+METAL_FUNC uint pack_exact(float first, float second) {
+  return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
+}
+
+// a * b + c of two bfloats each, for sums that bfloats hold exactly.
+METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_fma_bfloats(a, b, c);
+#else
+  const float first = fma(as_type<float>(a << 16), as_type<float>(b << 16), as_type<float>(c << 16));
+  const float second =
+      fma(as_type<float>(a & 0xffff0000u), as_type<float>(b & 0xffff0000u), as_type<float>(c & 0xffff0000u));
+  return pack_exact(first, second);
+#endif
+}
+
 METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
   words[0] = a.x;
   words[1] = a.y;
@@ -2213,13 +2252,13 @@ METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
   words[7] = b.w;
 }
 
-// The tiles of a chunk from the words of all lanes: as they are, or transposed.
+// The tiles of a chunk from the words of all lanes: unchanged, or transposed.
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
                            thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
                            uint lane) {
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
+// NVIDIA's lanes hold exactly these words: rows of a left operand, columns of a right one.
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
@@ -2239,7 +2278,7 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
 }
 
 // acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, two tiles of w at a time. scratch: half of
-// kTileScratch words of the simdgroup's own. The same sums as chunk_multiply.
+// kTileScratch words, private to the simdgroup. The same sums as chunk_multiply.
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread const uint (&w)[2][kChunkTiles],
                               thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
@@ -2254,7 +2293,7 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
   for (uint t = 0; t < M; ++t) {
     make_tiles<T, true>(x[t], right[t], scratch, lane);
   }
-// Neighbouring products add to different sums: none waits for the one before it.
+// Consecutive products add to different sums: none waits for the one before it.
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; j += 2) {
 #pragma unroll
@@ -2279,7 +2318,7 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
 #endif
 }
 
-// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.
+// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words, private to the simdgroup.
 template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
                                thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
@@ -2293,7 +2332,7 @@ METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
+// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours in each direction.
 #pragma unroll
     for (uint i = 0; i < R; i += 2) {
 #pragma unroll
@@ -2315,7 +2354,7 @@ METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&
   }
 }
 
-// total += part, and part is zero afterwards. scratch: 128 words of the simdgroup's own
+// total += part, then clears part. scratch: 128 words, private to the simdgroup
 METAL_FUNC void move_sum(thread SumTile& total, thread SumTile& part, threadgroup uint* scratch, uint lane) {
 #ifdef __MSL_PAIRED_MMA__
   msl_add(total, part);

@@ -2,10 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 2 "Shaders/paged_attention.metal"
+# 3 "Shaders/paged_attention.metal"
 #include "device/gpu/generated/attention_tile.h"
-
-
+# 7 "Shaders/paged_attention.metal"
 template <typename T, uint RT>
 
 MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
@@ -44,7 +43,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   }
   store_rows<EACH>(total, (MSL_THREADGROUP const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid, args);
 }
-# 57 "Shaders/paged_attention.metal"
+# 59 "Shaders/paged_attention.metal"
 MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
                                    MSL_DEVICE const int* cu_seqlens ,
                                    MSL_DEVICE const int* context_lens ,

@@ -1,6 +1,6 @@
 // paged_attention.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 12 "Shaders/paged_attention.h"
+# 14 "Shaders/paged_attention.h"
 #include "device/gpu/generated/args_paged_attention.h"
 #include "device/gpu/generated/common.h"
 
@@ -14,8 +14,7 @@ MSL_CONSTANT constexpr uint kThreads = 128;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
 MSL_CONSTANT constexpr uint kQueryStride = kMaxDim + 8;
 MSL_CONSTANT constexpr uint kScores = kPartition + 4;
-
-
+# 30 "Shaders/paged_attention.h"
 MSL_CONSTANT constexpr uint kPartMax = 0;
 MSL_CONSTANT constexpr uint kPartSum = 1;
 MSL_CONSTANT constexpr uint kRowMax = 2;

@@ -4,10 +4,12 @@ namespace pagoda::device::gpu::generated {
 KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
 R"msl(#pragma METAL fp contract(off)
-// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
+// paged_attention: a tile of rows against its sequence's partitions, and the merge of partitions; paged_attention.h
+// gives the order.
 #include "attention_tile.h"
 
-// RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only, and walk.
+// RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only and loop
+// over the partitions.
 template <typename T, uint RT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention(device const float* q [[buffer(0)]],
@@ -25,10 +27,10 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                             uint sg [[simdgroup_index_in_threadgroup]],
                             uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements a thread keeps
+  constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements per thread
   threadgroup T q_tile[ROWS * kQueryStride];
   threadgroup float s_tile[ROWS * kScores];  // scores, weights, then the partition's output
-  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero beyond the end
+  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero past the end
   threadgroup float stats[ROWS * kStats];
 
   const RowTile tile = tile_at<ROWS>(cu_seqlens, context_lens, tg, args);
@@ -58,7 +60,7 @@ kernel decltype(paged_attention<bfloat, 1>) paged_attention<bfloat, 1>;
 template [[host_name("paged_attention_bf16_2")]]
 kernel decltype(paged_attention<bfloat, 2>) paged_attention<bfloat, 2>;
 
-// Single tokens: their partitions, in order. Grid: [heads, sequences]
+// Merges the partitions of single tokens, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
                                    device const int* cu_seqlens [[buffer(1)]],
@@ -95,10 +97,9 @@ kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
-# 2 "Shaders/paged_attention.metal"
+# 3 "Shaders/paged_attention.metal"
 #include "Shaders/attention_tile.h"
-
-
+# 7 "Shaders/paged_attention.metal"
 template <typename T, uint RT>
 
 MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
@@ -137,7 +138,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   }
   store_rows<EACH>(total, (MSL_THREADGROUP const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid, args);
 }
-# 57 "Shaders/paged_attention.metal"
+# 59 "Shaders/paged_attention.metal"
 MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
                                    MSL_DEVICE const int* cu_seqlens ,
                                    MSL_DEVICE const int* context_lens ,

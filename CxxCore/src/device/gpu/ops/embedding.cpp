@@ -1,8 +1,7 @@
-// embedding: a row of the table per token; quantised tables are rotated back, block by block.
+// embedding: a row of the table per token.
 #include "args/embedding.h"
 
 #include "device/gpu/gpu_encoder.h"
-#include "device/host/quantise.h"
 
 namespace pagoda::device::gpu {
 
@@ -14,14 +13,13 @@ void GpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
   args.out_stride = a.out.strides[0];
   args.cols = as_uint(table.cols());
   args.padded_cols = as_uint(layout.padded_cols);
-  args.block = as_uint(host::rotation_block(layout.padded_cols));
   namespace plain = kernels::embedding;
   namespace packed = kernels::embedding_packed;
   static constexpr KernelId kByFormat[] = {plain::f32, plain::f16, plain::bf16, packed::q8, packed::q4};
   const KernelId& kernel = kByFormat[static_cast<size_t>(table.format())];
   const uint32_t tokens = as_uint(a.out.shape[0]);
   if (is_quantised(table.format()))
-    launch(kernel, {{args.padded_cols / args.block, tokens}},
+    launch(kernel, {{tokens}},
            {a.ids,
             {table.buffer(), 0},
             {table.buffer(), layout.steps_offset},

@@ -1,19 +1,20 @@
-// expert_matmul: rows sorted by expert on the device, which alone knows the ids; then threadgroups for each tile of
-// them: matrix products for bfloats, 8 and 4 bits, sums of single lanes for floats and halfs.
+// expert_matmul: rows are sorted by expert on the device, because only it knows the ids; then threadgroups multiply
+// each tile of them: by matrix products for bfloats, 8 and 4 bits, by sums in single lanes for floats and halfs.
 #include "args/experts.h"
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kManyRows = 32;                        // of a tile of expert_many
-constexpr int64_t kManyOnAverage = 12;                   // rows of an expert from which it is faster than expert_few
-constexpr int64_t kFewWeights = 16, kManyWeights = 128;  // rows of weights that their threadgroups take
+constexpr int64_t kManyRows = 32;                        // per tile of expert_many
+constexpr int64_t kManyOnAverage = 12;                   // rows per expert from which it beats expert_few
+constexpr int64_t kFewWeights = 16, kManyWeights = 128;  // rows of weights per threadgroup of each
 
 const KernelId& few_kernel(WeightFormat format, bool is_direct) noexcept {
   namespace few = kernels::expert_few;
-  if (format == WeightFormat::bf16) return is_direct ? few::direct : few::bf16;
-  return format == WeightFormat::q8 ? few::q8 : few::q4;
+  if (format == WeightFormat::bf16) return is_direct ? few::direct_bf16 : few::bf16;
+  if (format == WeightFormat::q8) return is_direct ? few::direct_q8 : few::q8;
+  return is_direct ? few::direct_q4 : few::q4;
 }
 
 const KernelId& many_kernel(WeightFormat format) noexcept {
@@ -64,7 +65,7 @@ void GpuEncoder::expert_sums(const ExpertMatmulArgs& a, const GpuWeight& weight)
          {a.x, {weight.buffer(), 0}, scratch_.expert_order, scratch_.expert_tiles, a.out}, args);
 }
 
-// A row's bits are the same from both kernels.
+// A row gets the same bits from both kernels.
 void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& weight) noexcept {
   const bool has_many = a.out.shape[0] >= kManyOnAverage * a.num_experts;
   const bool is_direct = !has_many && reads_floats(a.x, weight);
@@ -79,12 +80,10 @@ void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& wei
   if (!is_direct) args.matmul.x_stride = layout.padded_cols;
   args.x_share = as_uint(a.out.shape[0] / a.x.shape[0]);
   args.expert_rows = as_uint(weight.rows() / a.num_experts);
-  const int64_t width = (has_many ? kManyWeights : kFewWeights) / (a.silu_mul ? 2 : 1);  // columns of a threadgroup
-  const Slot x = is_direct ? Slot(a.x) : Slot(scratch_.rows), scales = is_direct ? x : Slot(scratch_.scales);
+  const int64_t width = (has_many ? kManyWeights : kFewWeights) / (a.silu_mul ? 2 : 1);  // columns per threadgroup
   launch(has_many ? many_kernel(weight.format()) : few_kernel(weight.format(), is_direct),
          {{as_uint(ceil_divide(a.out.shape[1], width)), tiles_of(a, tile_rows)}, has_many ? 128u : 256u},
-         {x,
-          scales,
+         {is_direct ? Slot(a.x) : Slot(scratch_.rows),
           {weight.buffer(), 0},
           {weight.buffer(), layout.steps_offset},
           {weight.buffer(), layout.scales_offset},

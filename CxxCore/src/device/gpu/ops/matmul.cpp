@@ -1,38 +1,42 @@
-// matmul: activations to 16 bits, then tiles of matrix products; f32 weights as they are.
+// matmul: activations are converted to 16 bits, then multiplied in tiles; f32 weights are used unchanged.
 #include "args/matmul.h"
 
 #include "device/gpu/gpu_encoder.h"
-#include "device/host/quantise.h"
 
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kFewRows = 64;           // that matmul_few takes
-constexpr int64_t kDirectRows = 8;         // that it takes as floats: rounding them each time costs less than a launch
-constexpr int64_t kMadeRows = 8;           // that it makes itself, in every threadgroup again:
-constexpr int64_t kMadeWeights = 65536;    // where these are not too many (rows of weights)
-constexpr int64_t kWideWeights = 32768;    // rows of weights from which tiles read x fewer times than matmul_few,
-constexpr int64_t kWideRows = 16;          // where x has more rows than these
-constexpr int64_t kManyGroups = 128;       // threadgroups; fewer leave cores of a large GPU idle
-constexpr int64_t kRuns = 8, kChunk = 64;  // sums of columns: see the kernels
+constexpr int64_t kFewRows = 64;         // maximum for matmul_few
+constexpr int64_t kDirectRows = 8;       // maximum that it reads as floats: rounding each time is cheaper than a launch
+constexpr int64_t kMadeRows = 8;         // maximum that it computes itself, again in every threadgroup,
+constexpr int64_t kMadeWeights = 65536;  // if there are not too many of those (rows of weights)
+constexpr int64_t kWideWeights = 32768;  // rows of weights from which tiles read x fewer times than matmul_few,
+constexpr int64_t kWideRows = 16;        // if x has more rows than this
+constexpr int64_t kManyGroups = 128;     // threadgroups; fewer leave cores of a large GPU idle
+constexpr int64_t kRuns = 8, kChunk = 64;  // partial sums over columns: see the kernels
 
-// Whether vectors of 16 bytes fit the rows.
+// Whether rows are aligned for vectors of 16 bytes.
 bool is_aligned(const Tensor& x) noexcept { return x.offset_bytes % 16 == 0 && x.strides[0] % 4 == 0; }
 
-// Whether matmul_few can make the rows as it reads them.
-bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
-  return weight.format() == WeightFormat::bf16 && a.x.shape[0] <= kMadeRows && weight.rows() <= kMadeWeights &&
-         weight.cols() == weight.layout().padded_cols;
+// Whether kernels multiply by bfloats, to which they can convert rows without padding as they read them.
+bool takes_bfloats(const GpuWeight& weight) noexcept {
+  const bool is_bfloat = weight.format() == WeightFormat::bf16 || is_quantised(weight.format());
+  return is_bfloat && weight.cols() == weight.layout().padded_cols;
 }
 
-// Tiles of 8 rows of weights that a threadgroup of matmul_few takes. One that makes the rows takes more, since each
-// makes them again.
+// Whether matmul_few can compute the rows as it reads them.
+bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
+  return takes_bfloats(weight) && a.x.shape[0] <= kMadeRows && weight.rows() <= kMadeWeights;
+}
+
+// Tiles of 8 rows of weights per threadgroup of matmul_few. A threadgroup that computes the rows of x takes more, since
+// each computes them again.
 int64_t weight_tiles(int64_t rows, int64_t weight_rows, bool is_made) noexcept {
   if (weight_rows < 16 * kManyGroups) return 1;
   return is_made ? 4 : 2;
 }
 
-// By the tiles of 8 rows of weights, 1 or 2, and of x, 1, 2, 4 or 8, that a threadgroup takes.
+// Indexed by the tiles of 8 rows that a threadgroup takes: 1 or 2 of weights, and 1, 2, 4 or 8 of x.
 struct FewKernels {
   KernelId one[4], two[4];
 };
@@ -46,16 +50,20 @@ const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows
        {few::bf16_2_1, few::bf16_2_2, few::bf16_2_4, few::bf16_2_8}},
       {{few::q8_1_1, few::q8_1_2, few::q8_1_4, few::q8_1_8}, {few::q8_2_1, few::q8_2_2, few::q8_2_4, few::q8_2_8}},
       {{few::q4_1_1, few::q4_1_2, few::q4_1_4, few::q4_1_8}, {few::q4_2_1, few::q4_2_2, few::q4_2_4, few::q4_2_8}}};
+  static constexpr KernelId kOneDirect[] = {few::direct_bf16_1_1, few::direct_q8_1_1, few::direct_q4_1_1};
+  static constexpr KernelId kTwoDirect[] = {few::direct_bf16_2_1, few::direct_q8_2_1, few::direct_q4_2_1};
   static_assert(static_cast<int>(WeightFormat::f16) == 1 && static_cast<int>(WeightFormat::q4) == 4);
-  if (is_as_it_lies) return of_weights == 1 ? few::direct_1_1 : few::direct_2_1;
+  if (is_as_it_lies) return (of_weights == 1 ? kOneDirect : kTwoDirect)[static_cast<size_t>(format) - 2];
   const FewKernels& kernels = kByFormat[static_cast<size_t>(format) - 1];
   const int64_t needed = ceil_divide(rows, 8);
   return (of_weights == 1 ? kernels.one : kernels.two)[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
 }
 
-const KernelId& made_kernel(int64_t of_weights) noexcept {
+const KernelId& made_kernel(WeightFormat format, int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
-  return of_weights == 1 ? few::made_1_1 : few::made_4_1;
+  static constexpr KernelId kOne[] = {few::made_bf16_1_1, few::made_q8_1_1, few::made_q4_1_1};
+  static constexpr KernelId kFour[] = {few::made_bf16_4_1, few::made_q8_4_1, few::made_q4_4_1};
+  return (of_weights == 1 ? kOne : kFour)[static_cast<size_t>(format) - 2];
 }
 
 const KernelId& tiles_kernel(WeightFormat format, bool is_wide) noexcept {
@@ -83,9 +91,7 @@ pagoda_args::Matmul matmul_args(const MatmulArgs& a, const GpuWeight& weight, bo
   return args;
 }
 
-bool reads_floats(const Tensor& x, const GpuWeight& weight) noexcept {
-  return weight.format() == WeightFormat::bf16 && weight.cols() == weight.layout().padded_cols && is_aligned(x);
-}
+bool reads_floats(const Tensor& x, const GpuWeight& weight) noexcept { return takes_bfloats(weight) && is_aligned(x); }
 
 void GpuEncoder::launch_product(const Product& product) noexcept {
   const auto& weight = static_cast<const GpuWeight&>(*product.args.weight);
@@ -102,25 +108,23 @@ void GpuEncoder::matmul_float(const Product& product, const GpuWeight& weight) n
          {a.x, {weight.buffer(), 0}, or_else(a.bias, a.x), a.out}, args);
 }
 
-// Activations as the kernels of 16, 8 and 4 bits take them, into scratch.
+// Converts activations to the form that the 16-bit, 8-bit and 4-bit kernels read, in scratch.
 bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight& weight) noexcept {
   const WeightLayout& layout = weight.layout();
   if (!check_room(ScratchSizes::matmul(x.shape[0], layout.padded_cols), "matmul")) return false;
   pagoda_args::MatmulRows rows{};
   rows.cols = as_uint(weight.cols());
   rows.padded_cols = as_uint(layout.padded_cols);
-  rows.block = as_uint(host::rotation_block(layout.padded_cols));
   rows.source.heads = rows.source.dim = 1;
   if (made != nullptr) rows.source = made->source;
   const Tensor& from = made != nullptr ? made->x : x;
   rows.x_stride = from.strides[0];
   rows.is_wide = weight.cols() == layout.padded_cols && (made != nullptr || is_aligned(x));
-  const KernelId& kernel = is_quantised(weight.format())           ? kernels::matmul_rows::rotated
-                           : weight.format() == WeightFormat::bf16 ? kernels::matmul_rows_bf16::kernel
-                                                                   : kernels::matmul_rows::f16;
-  launch(kernel, {{as_uint(x.shape[0])}, 256},
-         {from, made != nullptr ? made->weight : x, made != nullptr ? made->gate : x, scratch_.rows, scratch_.scales},
-         rows);
+  const Slot norm(made != nullptr ? made->weight : x), gate(made != nullptr ? made->gate : x);
+  const Grid grid{{as_uint(x.shape[0])}, 256};
+  if (weight.format() == WeightFormat::f16)
+    launch(kernels::matmul_rows_f16::kernel, grid, {from, norm, gate, scratch_.rows, scratch_.scales}, rows);
+  else launch(kernels::matmul_rows_bf16::kernel, grid, {from, norm, gate, scratch_.rows}, rows);
   return true;
 }
 
@@ -139,11 +143,11 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   if (is_made) args.x_stride = made->x.strides[0];
   if (is_made) args.source = made->source;
   const int64_t tiles = weight_tiles(args.rows, weight.rows(), is_made);
-  // Tiles of 128 rows of weights where they keep a large GPU busy.
+  // Tiles of 128 rows of weights, if there are enough of them to keep a large GPU busy.
   const int64_t groups_of_rows = ceil_divide(args.rows, kRowsTile);
   const bool is_wide = groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
   const int64_t tile_rows = is_few ? 8 * tiles : is_wide ? 2 * kRowsTile : kRowsTile;  // of weights
-  const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
+  const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);                              // output columns per threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
   const Slot x = is_prepared ? Slot(scratch_.rows) : Slot(is_made ? made->x : a.x);
   const Slot scales = is_prepared ? Slot(scratch_.scales) : x, bias = or_else(a.bias, a.x);
@@ -151,7 +155,8 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   const Slot w_scales(weight.buffer(), layout.scales_offset);
   if (is_few)
     launch(
-        is_made ? made_kernel(tiles) : few_kernel(weight.format(), is_as_it_lies, args.rows, tiles), {{columns}, 256},
+        is_made ? made_kernel(weight.format(), tiles) : few_kernel(weight.format(), is_as_it_lies, args.rows, tiles),
+        {{columns}, 256},
         {x, scales, w, steps, w_scales, bias, is_made ? Slot(made->weight) : x, is_made ? Slot(made->gate) : x, a.out},
         args);
   else

@@ -26,8 +26,8 @@ void write_int8(const float* x, int64_t dim, int8_t* row) noexcept {
 }
 
 void write(const Tensor& from, int64_t t, int64_t h, const Tensor& cache, int64_t slot) noexcept {
-  const int64_t block = slot / cache.shape[1], place = slot % cache.shape[1], dim = from.shape[2];
-  const int64_t first = block * cache.strides[0] + place * cache.strides[1] + h * cache.strides[2];
+  const int64_t block = slot / cache.shape[1], offset = slot % cache.shape[1], dim = from.shape[2];
+  const int64_t first = block * cache.strides[0] + offset * cache.strides[1] + h * cache.strides[2];
   if (cache.dtype == DType::i8) return write_int8(at<float>(from, t, h), dim, host_data<int8_t>(cache) + first);
   for (int64_t i = 0; i < dim; ++i) store(host_data<void>(cache), cache.dtype, first + i, at<float>(from, t, h)[i]);
 }

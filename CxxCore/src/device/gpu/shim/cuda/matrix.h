@@ -33,7 +33,7 @@ MSL_FN uint msl_pack(T e0, T e1) {
 }
 template <typename T>
 struct msl_matrix16 {
-  uint rows, cols;  // packed pairs: as A and accumulators are kept, and as B is
+  uint rows, cols;  // packed pairs: as A and accumulators store them, and as B does
   MSL_FN T msl_at(int i) const {
     const ushort u = ushort(i ? rows >> 16 : rows);
     T t;
@@ -125,7 +125,7 @@ MSL_TENSOR_MMA(bfloat, "bf16")
 #undef MSL_TENSOR_MMA
 #endif
 
-// The operations of Shaders/tiles.h in registers. Lane l gives row l / 4, columns 2 (l % 4) and the next.
+// The operations of Shaders/tiles.h in registers. Lane l provides row l / 4, columns 2 (l % 4) and the next.
 MSL_FN uint msl_pack_half(float first, float second) {
   uint word;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
@@ -134,6 +134,11 @@ MSL_FN uint msl_pack_half(float first, float second) {
 MSL_FN uint msl_pack_bfloat(float first, float second) {
   uint word;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+MSL_FN uint msl_fma_bfloats(uint a, uint b, uint c) {
+  uint word;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(word) : "r"(a), "r"(b), "r"(c));
   return word;
 }
 template <typename T, bool TRANSPOSED>
@@ -145,7 +150,7 @@ MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
   total.msl_e[0] = total.msl_e[0] + part.msl_e[0];
   total.msl_e[1] = total.msl_e[1] + part.msl_e[1];
 }
-// d0 += a0 b0 + a2 b1 and, where there are `both`, d1 += a1 b0 + a3 b1.
+// d0 += a0 b0 + a2 b1 and, with `both`, d1 += a1 b0 + a3 b1.
 #define MSL_TENSOR_PAIRS(T, NAME)                                                                                      \
   MSL_FN void msl_multiply_accumulate_pairs(                                                                           \
       simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                             \
@@ -167,7 +172,7 @@ MSL_FN bool msl_is_wide(const T* p) {
   return (ulong)p % 16 == 0;
 }
 // acc[r][j] += weights of 16 keys times column j of eight, for a lane with four keys of eight columns each: of a right
-// operand a lane holds pairs of keys.
+// operand, a lane holds pairs of keys.
 template <typename T, uint RT>
 MSL_FN void msl_multiply_rows(simdgroup_float8x8 (&acc)[RT][8], uint j, const uint (&w)[RT][2], const uint4 (&v)[4]) {
   const uint at = j / 2, order = j % 2 ? 0x7632u : 0x5410u;
