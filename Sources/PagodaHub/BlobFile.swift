@@ -55,7 +55,7 @@ final class BlobFile: @unchecked Sendable {
   /// both write the same bytes to the same offset.
   func append(_ data: Data) throws {
     guard size + Int64(data.count) <= file.size else {
-      throw TransportFailure(message: "more bytes came than announced")
+      throw TransportFailure(message: "more bytes arrived than announced")
     }
     try data.withUnsafeBytes { bytes in
       var done = 0

@@ -27,9 +27,9 @@ public struct FileSelection: Hashable, Sendable {
       let names = listing.files.map(\.path).sorted().prefix(20).joined(separator: ", ")
       throw HubError.notFound(
         (include.isEmpty
-          ? "\(model): holds no safetensors or GGUF file"
+          ? "\(model): contains no safetensors or GGUF file"
           : "\(model): no file matches \(include.joined(separator: ", "))")
-          + "; it holds " + (names.isEmpty ? "nothing" : names))
+          + "; it contains " + (names.isEmpty ? "nothing" : names))
     }
     return chosen
   }
@@ -53,7 +53,7 @@ public struct FileSelection: Hashable, Sendable {
     guard choices.count > 1 else { return choices.first?.files ?? [] }
     let rows = choices.map { "  \($0.pattern)  \(megabytes($0.sizeBytes))" }
     throw HubError.invalidName(
-      "\(model): holds several GGUF files; choose one with --include, by name or pattern:\n"
+      "\(model): contains several GGUF files; choose one with --include, by name or pattern:\n"
         + rows.joined(separator: "\n"))
   }
 
@@ -70,7 +70,7 @@ public struct FileSelection: Hashable, Sendable {
     path.lowercased().hasSuffix(".gguf") && !path.lowercased().contains("mmproj")
   }
 
-  /// `x-00001-of-00003.gguf` as `x`.
+  /// The name without the part number: `x-00001-of-00003.gguf` becomes `x`.
   private static func withoutShard(_ path: String) -> String {
     guard let range = path.range(of: "-[0-9]{5}-of-[0-9]{5}[.]gguf$", options: .regularExpression) else { return path }
     return String(path[..<range.lowerBound])
@@ -95,7 +95,7 @@ public struct GGUFChoice: Hashable, Sendable, Identifiable {
 }
 
 extension HubListing {
-  /// The GGUF models to choose from; empty where there is nothing to choose: a repository with safetensors, or with one GGUF.
+  /// The GGUF models to choose from; empty if there is no choice: a repository with safetensors, or with one GGUF file.
   public var ggufChoices: [GGUFChoice] {
     let top = files.filter { !$0.path.contains("/") }
     if top.contains(where: { $0.path.hasSuffix(".safetensors") }) { return [] }

@@ -89,7 +89,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
   private func endIfStalled() {
     lock.withLock {
       guard let last = transfer?.lastActivity, Date().timeIntervalSince(last) > stallSeconds else { return }
-      fail(TransportFailure(message: "no byte came for \(Int(stallSeconds.rounded(.up))) seconds"))
+      fail(TransportFailure(message: "no data arrived for \(Int(stallSeconds.rounded(.up))) seconds"))
     }
   }
 

@@ -78,7 +78,7 @@ public struct HubAPI: Sendable {
     try await get(address, "\(model)") { try $0.check(model, settings: settings) }
   }
 
-  /// `what` names the subject in errors; `check` throws for an answer that is none.
+  /// `what` names the subject in errors; `check` throws for an invalid answer.
   func get(
     _ address: String, _ what: String, check: @escaping @Sendable (HTTPHead) throws -> Void
   ) async throws -> (Data, HTTPHead) {
@@ -149,8 +149,8 @@ private final class SmallAnswer: @unchecked Sendable {
 
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-  func add(_ piece: Data, of what: String) throws {
-    data.append(piece)
+  func add(_ chunk: Data, of what: String) throws {
+    data.append(chunk)
     if data.count > maximumBytes { throw HubError.damaged("\(what): the hub's answer is too long") }
   }
 }
@@ -163,7 +163,7 @@ func encoded(_ text: String, alsoSlash: Bool = false) -> String {
 /// A request to the hub, with the token. Compression is disabled: it would change the meaning of lengths and ranges.
 func hubRequest(_ address: String, _ settings: HubSettings, from offset: Int64 = 0) throws -> URLRequest {
   guard let url = URL(string: address), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false else {
-    throw HubError.invalidName("'\(address)' is no address; HF_ENDPOINT must be like https://huggingface.co")
+    throw HubError.invalidName("'\(address)' is not an address; HF_ENDPOINT must be like https://huggingface.co")
   }
   var request = URLRequest(url: url)
   request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")

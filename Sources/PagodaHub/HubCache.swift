@@ -41,7 +41,7 @@ public struct HubCache: Sendable {
     let models = firstParts(names)
     if models.count > 1 {
       throw HubError.invalidName(
-        "\(model) holds several GGUF files; name one of them by its path:\n"
+        "\(model) contains several GGUF files; name one of them by its path:\n"
           + models.map { "  \(path)/\($0)" }.joined(separator: "\n"))
     }
     guard let file = models.first else {
@@ -51,7 +51,8 @@ public struct HubCache: Sendable {
     return "\(path)/\(file)"
   }
 
-  /// The GGUF models of a repository that has several, by the path of their file or of its first part; only complete ones.
+  /// The GGUF models of a repository that has several, by the path of their file or of its first part; only complete
+  /// ones.
   public func ggufModels(of model: ModelName) -> [String] {
     guard let commit = commit(of: model) else { return [] }
     let path = snapshot(commit, of: model)
@@ -63,8 +64,8 @@ public struct HubCache: Sendable {
     .map { "\(path)/\($0)" }
   }
 
-  /// Removes one GGUF model of a repository with several, and the blobs that nothing else uses; the last one takes the
-  /// repository with it. Returns the bytes freed.
+  /// Removes one GGUF model of a repository with several, and the blobs that nothing else uses; with the last one the
+  /// repository is removed too. Returns the bytes freed.
   public func removeGGUF(_ name: String, of model: ModelName) throws -> Int64 {
     let known = ggufModels(of: model)
     guard let path = known.first(where: { ($0 as NSString).lastPathComponent == name }) else {

@@ -14,7 +14,7 @@ struct Retry {
 
   init(_ settings: HubSettings) { self.settings = settings }
 
-  /// Progress was made: resets the count.
+  /// Resets the count, because progress was made.
   mutating func madeProgress() { attempts = 0 }
 
   /// Waits before the next attempt at `what`, or throws the final error after too many.
@@ -31,7 +31,7 @@ struct Retry {
     }
     attempts += 1
     guard attempts < settings.maximumAttempts else {
-      throw HubError.network("\(what): \(reason); gave up after \(attempts) attempts. What has come is kept")
+      throw HubError.network("\(what): \(reason); gave up after \(attempts) attempts. The received data is kept")
     }
     settings.onRetry?("trying again (\(attempts + 1) of \(settings.maximumAttempts)): \(reason)")
     try await Task.sleep(for: .seconds(pause))
@@ -47,7 +47,7 @@ extension HTTPHead {
     switch (status, code) {
     case (_, "GatedRepo"), (403, _):
       throw HubError.notAllowed(
-        "\(what): the hub does not let you read this (\(status)). If access must be asked for, do so at "
+        "\(what): the hub does not let you read this (\(status)). If access must be requested, do so at "
           + "\(settings.endpoint)/\(model.repository), and " + tokenAdvice(settings))
     case (401, _):
       let absent = "\(what): there is no such model, or it is private"

@@ -1,4 +1,4 @@
-"""The contract behind every router: conversations stay together, streams are whole, and failures stay where they are."""
+"""The contract behind every router: conversations stay together, streams are complete, and failures stay local."""
 import asyncio
 import json
 import time
@@ -9,12 +9,12 @@ from replicas import MODEL, wait_until
 
 FAMILIES = 8
 TURNS = 8
-LONG = 1200  # tokens of a stream that is still being made when the last of its fellows begins
+LONG = 1200  # tokens of a stream that is still running when the last concurrent one begins
 TOPICS = ["rivers", "mountains", "trains", "bread", "music", "stars", "gardens", "ships"]
 
 
 class Broken(Exception):
-    """A stream that did not come to its end."""
+    """A stream that ended early."""
 
 
 class Answer:
@@ -26,12 +26,12 @@ class Answer:
 
 
 def first_question(topic):
-    """Different from the first word on, and long enough that a cache hit is one."""
+    """Prompts that differ from the first word on, and are long enough for a cache hit to be unambiguous."""
     return f"{topic.capitalize()}: " + " ".join(f"tell me fact {n} about {topic} and why it matters." for n in range(12))
 
 
-async def ask(client, url, messages, on_piece=None, headers=None, **options):
-    """One streamed chat; raises Broken when it ends early."""
+async def ask(client, url, messages, on_chunk=None, headers=None, **options):
+    """One streamed chat; raises Broken if it ends early."""
     body = {"model": MODEL, "messages": messages, "stream": True, "stream_options": {"include_usage": True},
             "temperature": 0, "max_tokens": 8, **options}
     try:
@@ -53,8 +53,8 @@ async def ask(client, url, messages, on_piece=None, headers=None, **options):
                 for choice in chunk.get("choices", []):
                     delta = choice.get("delta", {})
                     answer.text += (delta.get("content") or "") + (delta.get("reasoning_content") or "")
-                if on_piece:
-                    on_piece(answer)
+                if on_chunk:
+                    on_chunk(answer)
     except (aiohttp.ClientError, asyncio.TimeoutError, ValueError) as error:
         raise Broken(repr(error)) from error
     if not answer.is_whole:
@@ -88,12 +88,12 @@ async def all_families(url, at_once=4):
 
 
 def second_turn_hits(families):
-    """Families whose second turn found at least most of the first: a common beginning of all prompts does not count."""
+    """Families whose second turn found most of the first in the cache: a prefix shared by all prompts does not count."""
     return sum(rows[1][1] >= 0.7 * rows[0][0] for rows in families)
 
 
 def check_streams(url, direct_url):
-    """Through the router the same text comes as from a replica itself."""
+    """The router returns the same text as a replica itself."""
     async def run():
         async with session() as client:
             for topic in TOPICS[:3]:
@@ -105,17 +105,17 @@ def check_streams(url, direct_url):
 
 
 def check_cancel(url, running):
-    """A client that leaves ends its answer in the engine within a second; the best of ten tries counts, for the
-    machine may have other work. `running` tells how many answers the replicas make."""
+    """When a client disconnects, its answer ends in the engine within a second; the best of ten tries counts, because the
+    machine may be busy. `running` returns the number of answers that the replicas are generating."""
     async def start_and_leave():
-        """When the client left, or None if its answer had ended by then: its first tokens may arrive late."""
+        """When the client disconnected, or None if its answer had already ended: its first tokens may arrive late."""
         begun = asyncio.Event()
         async with session() as client:
             task = asyncio.create_task(ask(client, url, [{"role": "user", "content": "Hello!"}],
                                            lambda answer: answer.text and begun.set(), max_tokens=8000, ignore_eos=True))
             waiting = asyncio.create_task(begun.wait())
             await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=60)
-            assert begun.is_set(), "no piece came: " + repr(task)
+            assert begun.is_set(), "no chunk came: " + repr(task)
             is_running = running() == 1
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -134,21 +134,21 @@ def check_cancel(url, running):
 
 
 def check_kill(url, kill, others_name, count=8):
-    """Ends one replica while answers are made: only its own streams break, and what comes next succeeds. A stream
+    """Kills one replica while answers are generated: only its own streams break, and later requests succeed. A stream
     that began early may have ended before the kill, but not all of them. `kill()` ends it; `others_name()` is the name
-    of the one that stays."""
+    of the remaining one."""
     async def run():
         async with session() as client:
             begun = [asyncio.Event() for _ in range(count)]
             seen = [None] * count
 
-            def piece(index):
+            def chunk(index):
                 def note(answer):
                     seen[index] = answer.replica
                     begun[index].set()
                 return note
             tasks = [asyncio.create_task(ask(
-                client, url, [{"role": "user", "content": f"{TOPICS[i % 8]} {i}: tell me more."}], piece(i),
+                client, url, [{"role": "user", "content": f"{TOPICS[i % 8]} {i}: tell me more."}], chunk(i),
                 max_tokens=LONG, ignore_eos=True)) for i in range(count)]
             await asyncio.wait_for(asyncio.gather(*(event.wait() for event in begun)), 60)
             stays = others_name()
@@ -168,7 +168,7 @@ def check_kill(url, kill, others_name, count=8):
 
 
 def check_restart(url, restart, at_once=4):
-    """Clients ask all the time while `restart()` ends and starts every replica in turn; none of them may notice."""
+    """Clients send requests continuously while `restart()` restarts one replica after another; no request may fail."""
     async def run():
         failures, done, stop = [], 0, asyncio.Event()
 

@@ -98,7 +98,7 @@ def test_an_api_that_fails_for_a_while_is_got_over(harness):
 
 @pytest.mark.parametrize("answer,words", [
     (status(401), ["401", "HF_TOKEN"]), (status(403), ["403", "HF_TOKEN"]), (status(404), ["404", "not found"]),
-    (status(403, X_Error_Code="GatedRepo"), ["asked for", "HF_TOKEN"]), (portal_page, ["as a hub does"]), (status(418), ["418"]),
+    (status(403, X_Error_Code="GatedRepo"), ["requested", "HF_TOKEN"]), (portal_page, ["as a hub does"]), (status(418), ["418"]),
 ], ids=["401", "403", "404", "gated", "portal", "418"])
 def test_refusals_are_clear_and_not_repeated(harness, answer, words):
     harness.hub.faults["api"] = [answer] * 9

@@ -173,12 +173,12 @@ def test_names_that_are_none_are_refused(harness, name):
     assert not harness.hub.log and not harness.cache.exists()
 
 
-@pytest.mark.parametrize("place", ["variable", "file", "path"])
-def test_the_token_goes_to_the_hub_and_nowhere_else(tmp_path, place):
+@pytest.mark.parametrize("source", ["variable", "file", "path"])
+def test_the_token_goes_to_the_hub_and_nowhere_else(tmp_path, source):
     hub = Hub(MINI, token="hf_secret")
     harness = Harness(hub, tmp_path)
-    environment = {"variable": {"HF_TOKEN": "hf_secret\n"}, "file": {}, "path": {"HF_TOKEN_PATH": str(tmp_path / "t")}}[place]
-    (tmp_path / {"variable": "none", "file": "token", "path": "t"}[place]).write_text("hf_secret\n")
+    environment = {"variable": {"HF_TOKEN": "hf_secret\n"}, "file": {}, "path": {"HF_TOKEN_PATH": str(tmp_path / "t")}}[source]
+    (tmp_path / {"variable": "none", "file": "token", "path": "t"}[source]).write_text("hf_secret\n")
     harness.pull_succeeds(**environment)
     assert all(entry[3].get("authorization") == "Bearer hf_secret" for entry in hub.requests("", "hub"))
     stored = hub.requests("", "storage")

@@ -1,4 +1,4 @@
-// The commands as a user meets them: output, JSON, exit codes.
+// The commands as a user runs them: output, JSON, exit codes.
 import Foundation
 import PagodaKit
 import Testing
@@ -46,7 +46,7 @@ import Testing
       let answer = try Program.run("generate", "--model", out, "--prompt", france)
       #expect(answer.output.contains("Paris"), "\(answer.errors)")
       let again = try Program.run("quantize", "mini", out)
-      #expect(again.status == 1 && again.errors.contains("is there already"))
+      #expect(again.status == 1 && again.errors.contains("exists already"))
     }
   }
 

@@ -32,7 +32,7 @@ import Testing
         out += wrap.add(String(rest.prefix(size)))
         rest = rest.dropFirst(size)
       }
-      #expect(out + wrap.finish() == expected, "pieces of \(size)")
+      #expect(out + wrap.finish() == expected, "chunks of \(size)")
     }
     var code = WordWrap(width: 10)
     let fence = "```\nlet a = 1 + 2 + 3 + 4\n```\nand then on"
@@ -83,7 +83,7 @@ import Testing
     buffer.insert("é")
     #expect(buffer.text == "東京 é Zoë")
     buffer.set("e")
-    buffer.insert("\u{301}")  // joins the letter before it
+    buffer.insert("\u{301}")  // combines with the letter before it
     #expect(buffer.characters.count == 1 && buffer.cursor == 1)
     buffer.set("one two")
     buffer.killWord()
@@ -171,7 +171,7 @@ import Testing
     }
     let all = lanes.lines(width: 100, rows: 60)
     #expect(all.count == 42 && all[0].contains("3 of 12"))
-    #expect(all[2].hasPrefix("#1 ") && all[2].contains("preempted") && all[2].contains("gave way after 39 tokens"))
+    #expect(all[2].hasPrefix("#1 ") && all[2].contains("preempted") && all[2].contains("preempted after 39 tokens"))
     #expect(all[4].contains("500 of 1000 tokens read, 16 cached"))
     #expect(lanes.lines(width: 80, rows: 14).last == "... and 29 more")
     #expect(ServerLanes(event: "{}") == nil && ServerLanes(event: "no JSON") == nil)

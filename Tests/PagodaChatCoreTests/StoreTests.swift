@@ -106,8 +106,8 @@ import Testing
       let file = folder.appending(path: "conversations.log")
       let conversation = try fill(try ConversationStore(folder: folder), 5)
       var bytes = try Data(contentsOf: file)
-      let place = try #require(bytes.range(of: Data("message 2".utf8)))
-      bytes[place.lowerBound] ^= 1
+      let offset = try #require(bytes.range(of: Data("message 2".utf8)))
+      bytes[offset.lowerBound] ^= 1
       try bytes.write(to: file)
       let store = try ConversationStore(folder: folder)
       #expect(store.damagedRecords == 1)
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  /// Programs that are being started hold copies of every descriptor for a moment; a copy stands for them here.
+  /// Processes that are being started briefly hold copies of every descriptor; a copy simulates them here.
   @Test func a_copy_of_a_closed_stores_descriptor_does_not_hold_its_lock() async throws {
     try await withFolder { folder in
       let file = folder.appending(path: "records")
@@ -176,7 +176,7 @@ import Testing
           break
         }
         _ = withExtendedLifetime(log) {
-          #expect(throws: StoreError.self) { try RecordLog(file) { _ in } }  // locked from the moment it has the name
+          #expect(throws: StoreError.self) { try RecordLog(file) { _ in } }  // locked as soon as it has its name
         }
       }
       #expect(copies.count == 3)

@@ -73,7 +73,7 @@ import Testing
   }
 
   /// Every way of splitting a text into chunks gives the same blocks, also within a line break of two characters.
-  @Test func pieces_give_the_same_blocks_as_the_whole() {
+  @Test func chunks_give_the_same_blocks_as_the_whole() {
     let texts = [
       Self.sample, Self.sample.replacingOccurrences(of: "\n", with: "\r\n"), "a\rb\r\n\r\n- c\r",
       "a | b\n--|--\n1 | 2\nend",
@@ -92,9 +92,9 @@ import Testing
     }
   }
 
-  // MARK: The cost of an answer that grows
+  // MARK: The cost of a growing answer
 
-  /// Chunks of an answer by their number: of many kinds of block, or of one that is as long as the answer.
+  /// Chunks of an answer by index: of many kinds of blocks, or of one block as long as the answer.
   private static let shapes: [String: @Sendable (Int) -> String] = [
     "mixed": { $0 % 400 == 0 ? "\n```swift\n" : $0 % 400 == 200 ? "\n```\n" : $0 % 20 == 0 ? "\n" : " word" },
     "one line": { _ in " word" },
@@ -108,19 +108,19 @@ import Testing
     "headings": { $0 % 3 == 0 ? "\n# " : " word" },
   ]
 
-  /// Twice the answer costs twice the work: an answer of 10,000 tokens, read after each of them as a view does, which keeps one
-  /// reading until it has the next.
+  /// Twice the answer costs twice the work: an answer of 10,000 tokens, read after each token like a view does, which
+  /// keeps one result until it has the next.
   @Test(arguments: Self.shapes.keys.sorted()) @MainActor
   func a_streamed_answer_costs_as_much_as_its_length(shape: String) throws {
-    let piece = try #require(Self.shapes[shape])
+    let chunk = try #require(Self.shapes[shape])
     func cost(tokens: Int) -> (bytes: Int, blocks: Int) {
       let cache = MarkdownCache()
       var message = ChatMessage(conversationID: UUID(), parentID: nil, role: .assistant, text: "", state: .streaming)
       cache.begin(message.id)
       var shown: MarkdownBlocks?
       for index in 0..<tokens {
-        message.text += piece(index)
-        cache.append(piece(index))
+        message.text += chunk(index)
+        cache.append(chunk(index))
         shown = cache.blocks(of: message)
       }
       withExtendedLifetime(shown) {}
@@ -130,19 +130,19 @@ import Testing
     let (half, whole) = (cost(tokens: tokens / 2), cost(tokens: tokens))
     #expect(whole.bytes < half.bytes * 22 / 10, "\(half) \(whole)")
     #expect(whole.blocks < half.blocks * 22 / 10, "\(half) \(whole)")
-    #expect(whole.bytes < 3 * MarkdownCache.pieceBytes * tokens && whole.blocks < 3 * tokens, "\(whole)")
+    #expect(whole.bytes < 3 * MarkdownCache.chunkBytes * tokens && whole.blocks < 3 * tokens, "\(whole)")
   }
 
   /// While it grows, a long block is shown in segments that lose nothing; afterwards it is whole.
   @Test(arguments: Self.shapes.keys.sorted()) @MainActor
-  func pieces_of_a_long_block_hold_all_of_it(shape: String) throws {
-    let piece = try #require(Self.shapes[shape])
+  func chunks_of_a_long_block_contain_all_of_it(shape: String) throws {
+    let chunk = try #require(Self.shapes[shape])
     let cache = MarkdownCache()
     var message = ChatMessage(conversationID: UUID(), parentID: nil, role: .assistant, text: "", state: .streaming)
     cache.begin(message.id)
     for index in 0..<3_000 {
-      message.text += piece(index)
-      cache.append(piece(index))
+      message.text += chunk(index)
+      cache.append(chunk(index))
     }
     let shown = cache.blocks(of: message)
     cache.end()
@@ -158,7 +158,7 @@ import Testing
     #expect(!shown.isContinuation(at: 0) && !shown.isContinued(at: shown.count - 1))
   }
 
-  /// The text of blocks, without what separates them.
+  /// The text of blocks, without separators.
   private static func words(_ blocks: [MarkdownBlock]) -> String {
     let texts = blocks.map { block in
       switch block {

@@ -26,7 +26,7 @@ import Testing
   @Test func streaming_equals_responding() async throws {
     let engine = try await Shared.engine
     var text = ""
-    for try await piece in ChatSession(engine).streamResponse(to: Shared.france) { text += piece }
+    for try await chunk in ChatSession(engine).streamResponse(to: Shared.france) { text += chunk }
     #expect(try await ChatSession(engine).respond(to: Shared.france).text == text)
   }
 
@@ -52,8 +52,8 @@ import Testing
     let session = ChatSession(try await Shared.engine, sampling: Shared.endless.sampling)
     let reader = Task {
       var text = ""
-      for try await piece in session.streamResponse(to: Shared.france) {
-        text += piece
+      for try await chunk in session.streamResponse(to: Shared.france) {
+        text += chunk
         if text.contains("Paris") { break }
       }
       return text
@@ -79,8 +79,8 @@ import Testing
     var text = ""
     for try await event in session.streamEvents(to: "What is 12 plus 30?") {
       switch event {
-      case .reasoning(let piece): reasoning += piece
-      case .text(let piece): text += piece
+      case .reasoning(let chunk): reasoning += chunk
+      case .text(let chunk): text += chunk
       case .toolCall, .rejectedToolCall, .token, .finished: break
       }
     }
@@ -132,8 +132,8 @@ import Testing
       }
     }
     watch()
-    // An observer is called on another thread, and on a busy machine a whole answer may come before its turn: asks again
-    // until it has seen a part of one.
+    // An observer is called on another thread, and on a busy machine a whole answer may arrive before it runs: asks
+    // again until it has seen a partial answer.
     session.sampling.temperature = 0
     var seesPart = false
     for _ in 0..<100 where !seesPart {

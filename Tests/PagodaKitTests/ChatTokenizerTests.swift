@@ -3,11 +3,11 @@ import PagodaKit
 import PagodaMini
 import Testing
 
-/// The model's own tokenizer behind the protocol; `change` tells its text from the model's own.
+/// The model's own tokenizer behind the protocol; `change` distinguishes its text from the model's own.
 private struct OtherTokenizer: ChatTokenizer {
   var engine: Engine
   var own: Tokenizer
-  var question: String?  // put into the template in place of the conversation
+  var question: String?  // used in the template instead of the conversation
   var change: @Sendable (String) -> String = { $0 }
   var failure: PagodaError?
 
@@ -85,13 +85,13 @@ private struct ByteTokenizer: TextTokenizer {
   @Test func characters_of_several_tokens_come_whole() throws {
     let text = "aé日🏯é\u{301}z"
     var decoder = AnswerDecoder(ByteTokenizer())
-    var pieces = try text.utf8.map { try decoder.push(Int32($0)) }
-    pieces.append(try decoder.finish())
-    #expect(pieces.joined().unicodeScalars.elementsEqual(text.unicodeScalars))
-    #expect(pieces.allSatisfy { !$0.contains("\u{FFFD}") } && pieces.filter { !$0.isEmpty }.count == 7)
+    var chunks = try text.utf8.map { try decoder.push(Int32($0)) }
+    chunks.append(try decoder.finish())
+    #expect(chunks.joined().unicodeScalars.elementsEqual(text.unicodeScalars))
+    #expect(chunks.allSatisfy { !$0.contains("\u{FFFD}") } && chunks.filter { !$0.isEmpty }.count == 7)
     #expect(try decoder.push(0xE6) == "" && decoder.push(0x97) == "")
     #expect(try decoder.finish() == "\u{FFFD}")
-    for _ in 0..<100 { _ = try decoder.push(0xFF) }  // no more is held back than a character may take
+    for _ in 0..<100 { _ = try decoder.push(0xFF) }  // at most the length of one character is held back
     #expect(try decoder.finish().unicodeScalars.count < 8)
   }
 }

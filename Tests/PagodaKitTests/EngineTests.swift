@@ -68,8 +68,8 @@ import Testing
     var completions: [Completion] = []
     for try await event in engine.submit(Request(Shared.france)) {
       switch event {  // no default: clients may rely on these
-      case .text(let piece): text += piece
-      case .reasoning(let piece): Issue.record("unexpected reasoning: \(piece)")
+      case .text(let chunk): text += chunk
+      case .reasoning(let chunk): Issue.record("unexpected reasoning: \(chunk)")
       case .toolCall, .rejectedToolCall: Issue.record("unexpected call: \(event)")
       case .token(let token): tokens.append(token)
       case .finished(let completion): completions.append(completion)
@@ -110,7 +110,7 @@ import Testing
 
   @Test func a_cancelled_task_throws_cancellation() async throws {
     let engine = try await Shared.engine
-    for _ in 0..<10 {  // on a busy machine the answer may have ended by itself before it is cancelled: then once more
+    for _ in 0..<10 {  // on a busy machine the answer may end before it is cancelled: then try again
       let task = Task { try await engine.respond(to: Shared.endless) }
       try await Task.sleep(for: .milliseconds(50))
       task.cancel()
@@ -125,7 +125,7 @@ import Testing
   @Test func a_stream_keeps_its_engine_alive() async throws {
     let stream = try await Engine.load(.mini).submit(Request(Shared.france))
     var text = ""
-    for try await event in stream { if case .text(let piece) = event { text += piece } }
+    for try await event in stream { if case .text(let chunk) = event { text += chunk } }
     #expect(text.contains("Paris"))
   }
 

@@ -1,4 +1,4 @@
-// Answers are taken apart as the core does it; the core's own tests cut them at every byte.
+// Answers are parsed as in the core; the core's own tests split them at every byte.
 import PagodaKit
 import Testing
 
@@ -10,9 +10,9 @@ import Testing
     let parser = try OutputParser(startsInReasoning: true, tools: tools)
     let answer =
       "sum\n</think>\n\nHere:\n<tool_call>\n<function=add>\n<parameter=a>\n5\n</parameter>\n</function>\n</tool_call>"
-    let pieces = parser.push(answer) + parser.finish()
+    let segments = parser.push(answer) + parser.finish()
     #expect(
-      pieces == [
+      segments == [
         .reasoning("sum"), .text("Here:"), .toolCallBegin(index: 0, name: "add"),
         .toolArguments(index: 0, fragment: #"{"a":5}"#), .toolCallEnd(index: 0),
       ])

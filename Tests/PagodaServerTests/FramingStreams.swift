@@ -1,4 +1,4 @@
-// Streams of requests at random, and how RequestFraming reads them: for the tests, and for Tools/fuzz/framing.sh.
+// Random streams of requests, and their reading by RequestFraming: for the tests, and for Tools/fuzz/framing.sh.
 import Foundation
 
 #if canImport(PagodaServer)
@@ -33,13 +33,13 @@ struct FramingFault: Error {
 }
 
 enum FramingStreams {
-  static func frame(_ pieces: [ArraySlice<UInt8>]) throws -> Verdict {
+  static func frame(_ chunks: [ArraySlice<UInt8>]) throws -> Verdict {
     var framing = RequestFraming(maximumHead: 16 << 10, maximumBody: 1000)
     var (requests, error, isOpen): ([Seen], FramingError?, Bool) = ([], nil, false)
-    for piece in pieces {
+    for chunk in chunks {
       var position = 0
       do {
-        while let event = try piece.withUnsafeBytes({ try framing.next($0, from: &position) }) {
+        while let event = try chunk.withUnsafeBytes({ try framing.next($0, from: &position) }) {
           switch event {
           case .head(let head):
             if isOpen { throw FramingFault(reason: "a head inside a request") }
@@ -47,25 +47,25 @@ enum FramingStreams {
             isOpen = true
           case .body(let range):
             if !isOpen || range.isEmpty { throw FramingFault(reason: "a part of no body") }
-            requests[requests.count - 1].body += piece.dropFirst(range.lowerBound).prefix(range.count)
+            requests[requests.count - 1].body += chunk.dropFirst(range.lowerBound).prefix(range.count)
           case .end:
             if !isOpen { throw FramingFault(reason: "an end without a beginning") }
             isOpen = false
           }
         }
-        if position != piece.count && framing.phase != .refused { throw FramingFault(reason: "bytes are left over") }
+        if position != chunk.count && framing.phase != .refused { throw FramingFault(reason: "bytes are left over") }
       } catch let found as FramingError {
         if error != nil { throw FramingFault(reason: "a second error") }
         error = error ?? found
-        if !isOpen { requests.append(Seen(framing.head)) }  // one broken before its headers ended
+        if !isOpen { requests.append(Seen(framing.head)) }  // a request broken before its headers ended
         isOpen = false
       }
     }
     return Verdict(requests: requests, error: error, count: framing.requests, isIdle: framing.phase == .idle)
   }
 
-  /// Good requests, whole and in chunks; then the same with a few bytes changed, put in or left out, which all pieces
-  /// must read alike. Counts as two streams.
+  /// Valid requests, whole and in chunks; then the same with a few bytes changed, inserted or removed, which must be
+  /// read the same way for any chunks. Counts as two streams.
   static func round(_ random: inout SplitMix) throws {
     var (bytes, expected) = ([UInt8](), [Seen]())
     for _ in 0..<Int.random(in: 1...4, using: &random) { expected.append(add(to: &bytes, &random)) }
@@ -76,17 +76,17 @@ enum FramingStreams {
     for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty { change(&bytes, &random) }
     let changed = try frame([bytes[...]])
     if try frame(cut(bytes, &random)) != changed {
-      throw FramingFault(reason: "pieces change what is read of \(bytes)")
+      throw FramingFault(reason: "chunks change what is read of \(bytes)")
     }
   }
 
   private static func change(_ bytes: inout [UInt8], _ random: inout SplitMix) {
-    let place = Int.random(in: bytes.indices, using: &random)
+    let offset = Int.random(in: bytes.indices, using: &random)
     switch Int.random(in: 0...4, using: &random) {
-    case 0: bytes.remove(at: place)
-    case 1: bytes.insert(contentsOf: parts.randomElement(using: &random)!.utf8, at: place)
-    case 2: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...40, using: &random)))
-    default: bytes[place] = UInt8.random(in: 0...255, using: &random)
+    case 0: bytes.remove(at: offset)
+    case 1: bytes.insert(contentsOf: parts.randomElement(using: &random)!.utf8, at: offset)
+    case 2: bytes.removeSubrange(offset..<min(bytes.count, offset + Int.random(in: 1...40, using: &random)))
+    default: bytes[offset] = UInt8.random(in: 0...255, using: &random)
     }
   }
 
@@ -98,14 +98,14 @@ enum FramingStreams {
   ]
 
   static func cut(_ bytes: [UInt8], _ random: inout SplitMix) -> [ArraySlice<UInt8>] {
-    var (pieces, start) = ([ArraySlice<UInt8>](), 0)
+    var (chunks, start) = ([ArraySlice<UInt8>](), 0)
     let longest = Int.random(in: 1...100, using: &random)
     while start < bytes.count {
       let end = min(bytes.count, start + Int.random(in: 1...longest, using: &random))
-      pieces.append(bytes[start..<end])
+      chunks.append(bytes[start..<end])
       start = end
     }
-    return pieces
+    return chunks
   }
 
   static func add(to bytes: inout [UInt8], _ random: inout SplitMix) -> Seen {
@@ -126,9 +126,9 @@ enum FramingStreams {
       seen.body = body
     default:
       bytes += Array("\(head)transfer-encoding:CHUNKED\r\n\r\n".utf8)
-      for piece in cut(body, &random) {
-        let size = String(piece.count, radix: 16, uppercase: Bool.random(using: &random))
-        bytes += Array("\(size)\(Bool.random(using: &random) ? ";e" : "")\r\n".utf8) + piece + Array("\r\n".utf8)
+      for chunk in cut(body, &random) {
+        let size = String(chunk.count, radix: 16, uppercase: Bool.random(using: &random))
+        bytes += Array("\(size)\(Bool.random(using: &random) ? ";e" : "")\r\n".utf8) + chunk + Array("\r\n".utf8)
       }
       bytes += Array("0\r\n\(Bool.random(using: &random) ? "t: u\r\n" : "")\r\n".utf8)
       seen.headers.append("transfer-encoding: CHUNKED")
@@ -138,7 +138,7 @@ enum FramingStreams {
   }
 }
 
-/// Numbers that a seed repeats.
+/// Random numbers that are reproducible from a seed.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

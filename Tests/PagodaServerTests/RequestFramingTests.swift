@@ -1,11 +1,11 @@
-// Where requests begin and end: the same for any chunks they arrive in, and an answer to each way to get it wrong.
+// Where requests begin and end: the same for any chunks they arrive in, and a response to every kind of error.
 import Foundation
 import Testing
 
 @testable import PagodaServer
 
 @Suite struct RequestFramingTests {
-  private static func frame(_ pieces: [ArraySlice<UInt8>]) throws -> Verdict { try FramingStreams.frame(pieces) }
+  private static func frame(_ chunks: [ArraySlice<UInt8>]) throws -> Verdict { try FramingStreams.frame(chunks) }
 
   private static func frame(_ text: String) throws -> Verdict { try frame([Array(text.utf8)[...]]) }
 
@@ -49,7 +49,7 @@ import Testing
     ("GET / HTTP/1.1\r\n\r\n", 400), (get + "host: y\r\n\r\n", 400),
   ]
 
-  @Test func each_fault_has_its_status_wherever_the_pieces_are_cut() throws {
+  @Test func each_fault_has_its_status_wherever_the_chunks_are_cut() throws {
     for (text, status) in Self.bad {
       let bytes = Array(
         ("GET /first HTTP/1.1\r\nHost: x\r\n\r\n" + text + "GET /never HTTP/1.1\r\nHost: x\r\n\r\n").utf8)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func requests_at_random_are_framed_alike_in_any_pieces() throws {
+  @Test func random_requests_are_framed_alike_in_any_chunks() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(state: seed)
     for round in 0..<300 {

@@ -1,4 +1,4 @@
-// Several models in one server: found by name and alias, loaded when first asked for, unloaded within one memory plan.
+// Several models in one server: found by name and alias, loaded when first requested, unloaded within one memory plan.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -13,9 +13,9 @@ import Testing
     return options
   }
 
-  /// `room`: how many models fit at once.
+  /// `capacity`: how many models fit at once.
   private static func start(
-    _ names: [String] = ["a", "b"], room: Int = 2, unloadAfter: Double? = nil, log: Log = Log(),
+    _ names: [String] = ["a", "b"], capacity: Int = 2, unloadAfter: Double? = nil, log: Log = Log(),
     _ change: (inout ServerOptions) -> Void = { _ in }
   ) async throws -> Server {
     var options = ServerOptions()
@@ -30,7 +30,7 @@ import Testing
     let bytes = try await Engine.inspect(.mini, options: engine).plan.totalBytes
     try await server.serve(
       names.map { ServedModel(name: $0, source: .mini, options: engine) },
-      memoryBytes: bytes * Int64(room) + 1000, unloadAfterSeconds: unloadAfter)
+      memoryBytes: bytes * Int64(capacity) + 1000, unloadAfterSeconds: unloadAfter)
     return server
   }
 
@@ -47,7 +47,7 @@ import Testing
     return data.filter { $0["loaded"] == .bool(true) && $0["root"] == nil }.compactMap { $0["id"]?.stringValue }
   }
 
-  /// On a thread of its own: a model is loaded by tasks, whose threads are as few as the cores.
+  /// On a separate thread: a model is loaded by tasks, which have only as many threads as there are cores.
   private static func ask(
     _ server: Server, _ model: String?, _ more: String = ""
   ) async throws -> HTTPClient.Response {
@@ -102,7 +102,7 @@ import Testing
 
   @Test func the_model_not_used_for_longest_makes_room() async throws {
     let log = Log()
-    let server = try await Self.start(["a", "b", "c"], room: 2, log: log)
+    let server = try await Self.start(["a", "b", "c"], capacity: 2, log: log)
     for name in ["a", "b", "a", "c"] { #expect(try await Self.ask(server, name).status == 200) }
     #expect(try Self.loaded(server) == ["a", "c"])
     #expect(log.count("b is unloaded") == 1 && log.count("is loaded") == 3)
@@ -114,9 +114,9 @@ import Testing
 
   @Test func no_answer_in_flight_is_cut_by_a_load() async throws {
     let log = Log()
-    let server = try await Self.start(room: 1, log: log)
+    let server = try await Self.start(capacity: 1, log: log)
     let alone = try await Self.ask(server, "a", #","ignore_eos":true"#).answer
-    // Twelve clients that change models all the time: each gets the answer that it would get alone.
+    // Twelve clients that keep switching models: each gets the answer that it would get alone.
     let answers = try await together(12) { index in
       try (0..<4).map { try Self.askAndWait(server, (index + $0) % 2 == 0 ? "a" : "b", #","ignore_eos":true"#) }
     }

@@ -1,4 +1,4 @@
-"""Ways to constrain an answer besides schemas: expressions, choices, grammars, words that must not come, the best of several."""
+"""Ways to constrain an answer besides schemas: regular expressions, choices, grammars, banned words, the best of several."""
 import json
 import re
 import shutil
@@ -27,7 +27,7 @@ def test_regular_expressions_choices_and_grammars(openai_client):
             choice = chat(openai_client, "Hello!", temperature=1, seed=seed, extra_body=more)
             if choice.finish_reason == "stop":
                 assert re.fullmatch(pattern, choice.message.content), (more, choice.message.content)
-            else:  # a grammar that may continue for ever
+            else:  # a grammar that may continue forever
                 assert "guided_grammar" in more and choice.message.content.startswith("[")
 
 
@@ -40,7 +40,7 @@ def test_constraints_that_cannot_be_enforced_are_refused_by_name(openai_client):
             ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs", "excludes"),
             ({"guided_regex": "a", "guided_choice": ["a"]}, "guided_choice", "excludes"),
             ({"guided_regex": "a+", "tools": TOOLS}, "guided_regex", "tools"),
-            ({"bad_words": [""]}, "bad_words", "empty"), ({"bad_words": [5]}, "bad_words", "kind")):
+            ({"bad_words": [""]}, "bad_words", "empty"), ({"bad_words": [5]}, "bad_words", "wrong type")):
         with pytest.raises(openai.BadRequestError, match=reason) as refused:
             chat(openai_client, "x", extra_body=more)
         assert refused.value.param == param
@@ -115,7 +115,7 @@ def test_suffix_needs_a_model_with_such_tokens(server):
 
 
 def test_suffix_frames_both_texts(tmp_path):
-    """The embedded model with three of its control tokens renamed: what it says is of no use, what it is given is."""
+    """The embedded model with three of its control tokens renamed: its output is useless, only its input is tested."""
     folder = tmp_path / "fim"
     shutil.copytree(ROOT / "Sources/MiniModel/files", folder)
     text = (folder / "tokenizer.json").read_text()
@@ -141,7 +141,7 @@ def test_suffix_frames_both_texts(tmp_path):
 
 
 def test_drafts_show_in_usage(openai_client, server):
-    """Whether drafts pay is measured, so their number differs; usage and metrics agree on it."""
+    """Whether drafts pay off is measured at run time, so their number varies; usage and metrics agree on it."""
     name = "vllm:spec_decode_num_{}_tokens_total"
     for more, is_off in (({}, False), ({"speculate": False}, True)):
         server.wait_until_idle()

@@ -1,4 +1,4 @@
-"""Several models in one server, found by name and by alias; times in answers; a reranker that says yes or no; agents."""
+"""Several models in one server, found by name and by alias; times in answers; a yes-no reranker; agents."""
 import json
 import math
 import subprocess
@@ -68,7 +68,7 @@ def test_a_reranker_says_how_likely_yes_is(models):
         return requests.post(models.url + "/tokenize", json={"model": "judge", "prompt": text, "add_special_tokens": False}
                              ).json()["tokens"]
 
-    # The same by hand: the log probabilities of yes and no behind the prompt.
+    # The same computed here: the log probabilities of yes and no after the prompt.
     instruct = "Given a web search query, retrieve relevant passages that answer the query"
     prompt = ids(f"{JUDGE}<Instruct>: {instruct}\n<Query>: {query}\n<Document>: {documents[0]}"
                  "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n")
@@ -105,8 +105,8 @@ def test_bench_agents_measures(server):
     assert result["completed"] == 3 * (4 + 2) and result["failed"] == 0, result
     assert [row["count"] for row in result["by_turn"]] == [3, 3, 6, 6]
     assert 0 < result["fairness"] <= 1 and result["turns_per_minute"] > 0
-    # From the second turn on the conversation is cached but for its last messages.
+    # From the second turn on, the conversation is cached except for its last messages.
     assert all(row["cached_percent"] > 40 for row in result["by_turn"][1:]), result["by_turn"]
     calls = subprocess.run([*command, "--tool-choice", "required", "--output-len", "60"], capture_output=True, text=True, check=True)
-    assert "Turns a minute" in calls.stdout and "Turns failed:                     0" in calls.stdout
+    assert "Turns per minute" in calls.stdout and "Turns failed:                     0" in calls.stdout
     assert "Turns with a tool call:           18" in calls.stdout, calls.stdout

@@ -16,7 +16,7 @@ def replay(path, *options):
 
 
 def body(index):
-    """A mix of what decides an answer: greedy, sampled with and without a seed, penalties, grammars, calls, thinking."""
+    """A mix of everything that determines an answer: greedy, sampled with and without a seed, penalties, grammars, calls, thinking."""
     request = {"model": MODEL, "messages": user(f"Write a 2-sentence story about the number {index}."), "max_tokens": 12}
     extra = [
         {}, {"temperature": 1.3}, {"temperature": 0.9, "top_k": 40, "top_p": 0.9, "seed": index},
@@ -55,15 +55,15 @@ def test_a_thousand_answers_are_the_same_again(receipts):
 def test_a_planted_change_is_found(receipts, tmp_path):
     lines = receipts.read_text().splitlines()
     receipt = json.loads(lines[700])
-    place = len(receipt["answer"]) // 2
-    receipt["answer"][place] += 1 if receipt["answer"][place] < 100 else -1
+    index = len(receipt["answer"]) // 2
+    receipt["answer"][index] += 1 if receipt["answer"][index] < 100 else -1
     lines[700] = json.dumps(receipt)
     changed = tmp_path / "changed.jsonl"
     changed.write_text("\n".join(lines) + "\n")
     run = replay(changed)
     assert run.returncode == 1
     first, last = run.stdout.splitlines()
-    assert first.startswith(f"line 701: token {place} was {receipt['answer'][place]} ")
+    assert first.startswith(f"line 701: token {index} was {receipt['answer'][index]} ")
     assert last.startswith(f"{COUNT - 1} answers are the same, 1 differ")
 
 

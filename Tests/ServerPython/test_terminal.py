@@ -1,4 +1,4 @@
-"""`pagoda` in a terminal: what is typed arrives, nothing floods the screen, and every way out works."""
+"""`pagoda` in a terminal: typed text arrives, nothing floods the screen, and every way to leave works."""
 import json
 import re
 import subprocess
@@ -36,7 +36,7 @@ def test_wide_characters_are_edited_as_one(tmp_path):
     with Terminal("chat", "--max-tokens", "4", columns=200) as chat:
         chat.wait_for_prompt()
         chat.type("東京 👩‍👩‍👧 Zoë")
-        chat.type(LEFT * 4 + BACKSPACE)  # the family goes as a whole
+        chat.type(LEFT * 4 + BACKSPACE)  # the family is deleted as a whole
         chat.type(LEFT * 2 + BACKSPACE + "北" + RIGHT)
         chat.type("\r")
         chat.wait_for_prompt(2)
@@ -189,7 +189,7 @@ def test_names_that_people_try():
     assert run("ls").stdout == run("list").stdout and "mini" in run("ls").stdout
     assert run("run", "--help").stdout == run("chat", "--help").stdout
     assert "did you mean 'serve'?" in run("serv").stderr
-    assert "a prompt goes behind -p" in run("generate", "What is 12 plus 30?").stderr
+    assert "give the prompt with -p" in run("generate", "What is 12 plus 30?").stderr
     assert run("info", "mini").stdout == run("info", "--model", "mini").stdout
     refused = run("chat", "qwen3.5:5b")
     assert refused.returncode == 64 and "qwen3.5:4b" in refused.stderr
@@ -267,5 +267,5 @@ def test_servers_are_listed_watched_and_stopped(tmp_path):
         assert [line.split()[1] for line in lines if line.startswith("#")] == ["answering"], lines
     assert "has ended" in run("stop", **here).stdout
     assert server.process.wait(timeout=60) == 0
-    assert run("ps", **here).stdout == "No server runs; pagoda serve starts one.\n"
+    assert run("ps", **here).stdout == "No server is running; pagoda serve starts one.\n"
     assert run("top", server.url, **here).returncode == 1

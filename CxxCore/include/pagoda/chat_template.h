@@ -1,4 +1,4 @@
-// ChatTemplate: renders messages to prompt text with the model's own Jinja template, inside budgets.
+// ChatTemplate: renders messages to prompt text with the model's own Jinja template, within budgets.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@ namespace pagoda {
 
 // A segment of a rendered prompt. Text that came from the template may spell control tokens; text that came from a
 // message may not, so a user who types <|im_end|> gets those characters, not the token.
-struct PromptPiece {
+struct PromptSegment {
   std::string text;
   bool from_template = true;
 };
 
 struct RenderResult {
   Status status;
-  std::string text;                 // the whole prompt, equal to what jinja2 renders
-  std::vector<PromptPiece> pieces;  // the same text, cut where its origin changes
+  std::string text;                     // the whole prompt, equal to what jinja2 renders
+  std::vector<PromptSegment> segments;  // the same text, split where its origin changes
 };
 
 class PAGODA_SHARED_REFERENCE(pagoda_chat_template_retain, pagoda_chat_template_release) ChatTemplate {
  public:
-  // variables_json: a JSON object with `messages`, `add_generation_prompt`, and whatever else the template reads
-  // (`tools`, `enable_thinking`, ...). Key order is kept. Arguments of tool calls become text where the template prints
-  // them as they are, and a tool's result gets the name of the call that it answers. Budgets: 500,000 steps, 4 MiB of
+  // variables_json: a JSON object with `messages`, `add_generation_prompt`, and all other variables of the template
+  // (`tools`, `enable_thinking`, ...). Key order is kept. Arguments of tool calls become text if the template prints
+  // them unchanged, and a tool's result gets the name of the call that it answers. Budgets: 500,000 steps, 4 MiB of
   // output, 250 ms.
   RenderResult render(const std::string& variables_json) const noexcept;
 

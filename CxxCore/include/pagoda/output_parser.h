@@ -1,5 +1,5 @@
-// OutputParser: takes the text of an answer apart while it arrives: reasoning, text, tool calls.
-// However the text is split between calls, the same pieces result; only runs of text, reasoning and arguments may be
+// OutputParser: splits the text of an answer into reasoning, text and tool calls while it arrives.
+// However the text is split between calls, the segments are the same; only runs of text, reasoning and arguments may be
 // split differently.
 #pragma once
 
@@ -23,18 +23,18 @@ void pagoda_output_parser_release(pagoda::OutputParser* PAGODA_NONNULL parser) n
 
 namespace pagoda {
 
-enum class OutputPieceKind : int32_t {
+enum class OutputSegmentKind : int32_t {
   text = 0,            // more of the answer
-  reasoning,           // more of what the model thinks
+  reasoning,           // more of the model's reasoning
   tool_call_begin,     // tool_index and tool_name
   tool_arguments,      // more of the JSON object of the arguments
-  tool_call_end,       // the arguments are whole and valid JSON
-  rejected_tool_call,  // markup that became no call: raw text and reason; tool_index >= 0 if a call had begun, and ends
-                       // it
+  tool_call_end,       // the arguments are complete and valid JSON
+  rejected_tool_call,  // an invalid call: raw text and reason; tool_index >= 0 if a call had begun,
+                       // which this segment ends
 };
 
-struct OutputPiece {
-  OutputPieceKind kind = OutputPieceKind::text;
+struct OutputSegment {
+  OutputSegmentKind kind = OutputSegmentKind::text;
   std::string text;
   int32_t tool_index = -1;  // counts from 0
   std::string tool_name;
@@ -42,27 +42,27 @@ struct OutputPiece {
 };
 
 struct OutputParserOptions {
-  bool splits_reasoning = true;      // false: tags of thinking are text
+  bool splits_reasoning = true;      // false: thinking tags are text
   bool starts_in_reasoning = false;  // the prompt ended inside an open <think>
-  std::string tools_json;            // the array of tools as OpenAI's API has it; "" or []: tool calls are text
+  std::string tools_json;            // the array of tools in OpenAI's format; "" or []: tool calls are text
 };
 
-struct OutputPieces {
+struct OutputSegments {
   Status status;
-  std::vector<OutputPiece> pieces;
+  std::vector<OutputSegment> segments;
 };
 
-// Understands calls inside <tool_call>, told apart by what is seen: <function=NAME><parameter=KEY>value</parameter>
-// </function> (Qwen3-Coder, Qwen3.5) and {"name": ..., "arguments": {...}} (Qwen3, Hermes). Forgiving: tags that are
-// missing at the end or around a call, white space, CRLF, a call before thinking is closed. A parameter becomes what
-// its schema says (integer, number, boolean, null, object, array); a value that does not convert, or has no schema,
-// stays the string it is, without the one newline the template puts on either side. A name that is no tool is rejected.
+// Reads calls inside <tool_call>, whose format is detected: <function=NAME><parameter=KEY>value</parameter>
+// </function> (Qwen3-Coder, Qwen3.5) and {"name": ..., "arguments": {...}} (Qwen3, Hermes). Tolerates missing tags at
+// the end of or around a call, white space, CRLF, and a call before thinking is closed. A parameter is converted
+// according to its schema (integer, number, boolean, null, object, array); a value that cannot be converted, or has no
+// schema, stays a string, without the newline that the template adds on either side. An unknown tool is rejected.
 // Thread rule: one thread at a time.
 class PAGODA_SHARED_REFERENCE(pagoda_output_parser_retain, pagoda_output_parser_release) OutputParser {
  public:
-  OutputPieces push(const std::string& text) noexcept;
-  OutputPieces finish() noexcept;      // the end of the answer; nothing may follow
-  OutputPieces finish_cut() noexcept;  // the same, of an answer that was cut: a call that is not whole is rejected
+  OutputSegments push(const std::string& text) noexcept;
+  OutputSegments finish() noexcept;      // the end of the answer; nothing may follow
+  OutputSegments finish_cut() noexcept;  // the same for an answer that was cut off: an incomplete call is rejected
 
   explicit OutputParser(std::unique_ptr<text::OutputMachine> machine) noexcept;
   ~OutputParser();

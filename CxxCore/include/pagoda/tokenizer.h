@@ -1,4 +1,4 @@
-// Tokenizer: text to token ids and back, as the model's tokenizer.json says. Immutable, so any thread may use it.
+// Tokenizer: text to token ids and back, according to the model's tokenizer.json. Immutable, so any thread may use it.
 #pragma once
 
 #include <cstdint>
@@ -34,21 +34,20 @@ struct DecodeResult {
 
 class PAGODA_SHARED_REFERENCE(pagoda_tokenizer_retain, pagoda_tokenizer_release) Tokenizer {
  public:
-  // parse_special: whether the spelling of a control token in `text` becomes that token. False for what a user typed,
-  // true for what a chat template rendered around it.
+  // parse_special: whether the spelling of a control token in `text` becomes that token. False for user text,
+  // true for text rendered by a chat template.
   EncodeResult encode(const std::string& text, bool parse_special) const noexcept;
 
-  // Ids that belong before a text that no chat template rendered (<|begin_of_text|> of Llama 3); mostly
-  // nothing.
+  // Ids that precede a text not rendered by a chat template (<|begin_of_text|> of Llama 3); usually empty.
   std::vector<int32_t> start_ids() const noexcept;
 
-  // Ids that belong behind a text that is not to be continued, such as one to embed; mostly nothing.
+  // Ids that follow a text that will not be continued, such as one to embed; usually empty.
   std::vector<int32_t> end_ids() const noexcept;
 
-  // A rendered prompt: tokenized as one text, control tokens only where the template wrote them.
-  EncodeResult encode_prompt(const std::vector<PromptPiece>& pieces) const noexcept;
+  // A rendered prompt: tokenized as one text, with control tokens only where the template wrote them.
+  EncodeResult encode_prompt(const std::vector<PromptSegment>& segments) const noexcept;
 
-  // skip_special: leave control tokens out of the text.
+  // skip_special: omit control tokens from the text.
   DecodeResult decode(const std::vector<int32_t>& ids, bool skip_special) const noexcept;
 
   int32_t vocab_size() const noexcept;                        // ids are below this

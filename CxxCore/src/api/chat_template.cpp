@@ -20,7 +20,7 @@ void pagoda_chat_template_release(pagoda::ChatTemplate* chat_template) noexcept 
 namespace pagoda {
 
 ChatTemplate::ChatTemplate(std::shared_ptr<const text::JinjaTemplate> impl) noexcept : impl_(std::move(impl)) {
-  (void)api::guarded([&] {  // after a failure arguments stay as they are given
+  (void)api::guarded([&] {  // after a failure the arguments are passed unchanged
     text_arguments_ = text::wants_text_arguments(*impl_);
     return ok_status();
   });
@@ -32,8 +32,8 @@ RenderResult ChatTemplate::render(const std::string& variables_json) const noexc
     const auto variables = io::parse_json(variables_json);
     if (!variables.is_ok())
       return make_error(StatusCode::invalid_argument, "template variables: " + variables.status.message);
-    PAGODA_ASSIGN_OR_RETURN(result.pieces, impl_->render(text::prepare_messages(*variables, text_arguments_)));
-    for (const PromptPiece& piece : result.pieces) result.text += piece.text;
+    PAGODA_ASSIGN_OR_RETURN(result.segments, impl_->render(text::prepare_messages(*variables, text_arguments_)));
+    for (const PromptSegment& segment : result.segments) result.text += segment.text;
     return ok_status();
   });
 }

@@ -18,24 +18,24 @@ namespace pagoda {
 OutputParser::OutputParser(std::unique_ptr<text::OutputMachine> machine) noexcept : machine_(std::move(machine)) {}
 OutputParser::~OutputParser() = default;
 
-OutputPieces OutputParser::push(const std::string& text) noexcept {
-  return api::guarded_result<OutputPieces>([&](OutputPieces& result) {
-    result.pieces = machine_->push(text);
+OutputSegments OutputParser::push(const std::string& text) noexcept {
+  return api::guarded_result<OutputSegments>([&](OutputSegments& result) {
+    result.segments = machine_->push(text);
     return ok_status();
   });
 }
 
-OutputPieces OutputParser::finish() noexcept {
-  return api::guarded_result<OutputPieces>([&](OutputPieces& result) {
-    result.pieces = machine_->finish();
+OutputSegments OutputParser::finish() noexcept {
+  return api::guarded_result<OutputSegments>([&](OutputSegments& result) {
+    result.segments = machine_->finish();
     return ok_status();
   });
 }
 
-OutputPieces OutputParser::finish_cut() noexcept {
-  OutputPieces result;
+OutputSegments OutputParser::finish_cut() noexcept {
+  OutputSegments result;
   result.status = api::guarded([&] {
-    result.pieces = machine_->finish_cut();
+    result.segments = machine_->finish_cut();
     return ok_status();
   });
   return result;

@@ -27,7 +27,7 @@ Status serve_all(pipeline::Stage& stage, const Accept& accept, const Log& log) {
     Result<std::unique_ptr<pipeline::Channel>> channel = accept();
     if (channel.is_ok()) {
       log("the first stage connected");
-      log("the first stage has gone: " + stage.serve(std::move(*channel), never).message);
+      log("the first stage has disconnected: " + stage.serve(std::move(*channel), never).message);
     } else if (channel.status.code == StatusCode::shut_down) {
       return ok_status();
     } else if (channel.status.code != StatusCode::resource_exhausted) {

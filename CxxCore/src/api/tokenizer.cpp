@@ -31,8 +31,8 @@ std::vector<int32_t> Tokenizer::end_ids() const noexcept {
   return api::value_or_empty([&] { return impl_->end_ids(); });
 }
 
-EncodeResult Tokenizer::encode_prompt(const std::vector<PromptPiece>& pieces) const noexcept {
-  return api::guarded_result<EncodeResult>([&](EncodeResult& result) { return impl_->encode(pieces, result.ids); });
+EncodeResult Tokenizer::encode_prompt(const std::vector<PromptSegment>& segments) const noexcept {
+  return api::guarded_result<EncodeResult>([&](EncodeResult& result) { return impl_->encode(segments, result.ids); });
 }
 
 DecodeResult Tokenizer::decode(const std::vector<int32_t>& ids, bool skip_special) const noexcept {

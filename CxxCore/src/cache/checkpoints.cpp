@@ -1,4 +1,4 @@
-// PrefixIndex: checkpoints, which stand in slots, hang on blocks, and go when they are worth least.
+// PrefixIndex: checkpoints, which occupy slots, are attached to blocks, and are evicted when they are worth least.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -35,7 +35,8 @@ int32_t PrefixIndex::find_checkpoint(const BlockKey& key, uint64_t hash) const n
   return -1;
 }
 
-// From where the prompt diverges from the tree back to the nearest state; blocks whose children have none cost nothing.
+// Searches back from where the prompt diverges from the tree to the nearest state. Blocks whose children have no state
+// cost nothing.
 void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tokens, int32_t limit, int32_t num_common,
                              Match& match) const noexcept {
   int32_t parent = match.matched_block, position = match.num_matched - num_common;
@@ -45,8 +46,8 @@ void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tok
       hashes[0] = hash_of_parent(parent, salt);
       for (int32_t i = 0; i < most; ++i) hashes[i + 1] = mixed(hashes[i], static_cast<uint32_t>(tokens[position + i]));
       for (int32_t length = std::min(most, limit - position); length > 0; --length) {
-        const auto piece = tokens.subspan(static_cast<size_t>(position), static_cast<size_t>(length));
-        const int32_t slot = find_checkpoint({parent, salt, piece}, hashes[length]);
+        const auto chunk = tokens.subspan(static_cast<size_t>(position), static_cast<size_t>(length));
+        const int32_t slot = find_checkpoint({parent, salt, chunk}, hashes[length]);
         if (slot < 0) continue;
         match.num_tokens = position + length;
         match.block = checkpoint(slot).block;
@@ -98,7 +99,7 @@ bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::spa
   return true;
 }
 
-// Between children of one parent, of which `to` continues `from`. No offset has two checkpoints, so neither has `to`.
+// Both are children of one parent, and `to` continues `from`. No offset has two checkpoints, so `to` has none there.
 void PrefixIndex::move_checkpoints(int32_t from, int32_t to) noexcept {
   while (node(from).first_checkpoint >= 0) {
     const int32_t slot = node(from).first_checkpoint;

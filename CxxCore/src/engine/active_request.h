@@ -31,33 +31,33 @@ struct ActiveRequest {
   request::Sequence sequence;
   SamplingParams params;
   uint64_t seed = 0;
-  std::vector<int32_t> stop_ids;  // of the request, and the model's unless ignore_eos
+  std::vector<int32_t> stop_ids;  // those of the request, and the model's unless ignore_eos
   sampler::TokenCounts counts;
-  std::vector<int32_t> banned;  // of the token being sampled; reserved for all of params.banned and stop_ids
-  std::optional<text::Detokenizer> detokenizer;  // absent when the model has no tokenizer: events carry ids only
+  std::vector<int32_t> banned;  // for the token being sampled; reserved for all of params.banned and stop_ids
+  std::optional<text::Detokenizer> detokenizer;  // absent if the model has no tokenizer: events carry ids only
   text::StopStrings stop_strings;
   Thinking thinking;
-  std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token may come; shared by requests, the mask worker's
-  std::shared_ptr<grammar::Guide> guide;           // through it
-  grammar::DocumentPosition place;                 // in it, after the tokens so far, once that is known
+  std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token is allowed; shared with other requests
+  std::shared_ptr<grammar::Guide> guide;           // the mask worker uses it too
+  grammar::DocumentPosition document_position;     // in the document, after the tokens so far, once it is computed
   bool has_begun = false;                          // the grammar has received a token
-  bool is_awaited = false;                         // its mask is requested at the beginning of each step
-  std::vector<float> held_logits;  // of a row whose mask was late: its token is drawn when that is known
+  bool is_awaited = false;                         // its mask is requested at the start of each step
+  std::vector<float> held_logits;  // logits of a row whose mask was late: its token is sampled when the mask is ready
   int32_t num_prompt_logprobs = -1;
-  bool is_checked = false;          // its answer is there already: see Request::answer_ids
-  int32_t num_scored = 0;           // leading rows whose logits were looked at for the token that follows
-  std::optional<Status> score_end;  // ends it with this: a token that differs (ok), or an error
-  bool is_cancelled = false;        // ends when the step that computes its tokens has landed
+  bool is_checked = false;          // its answer is given: see Request::answer_ids
+  int32_t num_scored = 0;           // leading rows whose logits were scored for the token that follows
+  std::optional<Status> score_end;  // the status to end with: ok after a token that differs, or an error
+  bool is_cancelled = false;        // ends when the step that computes its tokens has finished
   Pooling pooling = Pooling::none;
-  std::vector<double> pooled;  // [hidden_size] the sum of the states taken so far, for `last` of one
-  std::vector<float> state;    // [hidden_size] the one being taken
-  int32_t num_pooled = 0;      // leading rows that were taken, or passed over
+  std::vector<double> pooled;  // [hidden_size] the sum of the states so far; for `last`, of one state
+  std::vector<float> state;    // [hidden_size] the state being read
+  int32_t num_pooled = 0;      // leading rows that were added or skipped
   bool speculates = false;
   std::optional<speculate::LookupIndex> lookup;  // over its own tokens
   Thinking draft_thinking;                       // after the drafts so far
-  speculate::Offer offer;                        // what its drafts in flight are
+  speculate::Offer offer;                        // describes its drafts in flight
   std::array<speculate::Acceptance, speculate::kNumSources> acceptance;
-  int32_t head_row = -1;  // of the last pass of the MTP head
+  int32_t head_row = -1;  // its row in the last pass of the MTP head
   int32_t num_drafted = 0, num_accepted = 0;
   EventCallback callback = nullptr;
   void* context = nullptr;
@@ -71,9 +71,9 @@ struct ActiveRequest {
   bool is_scored() const noexcept { return is_checked || num_prompt_logprobs >= 0; }
   bool is_pooled() const noexcept { return pooling != Pooling::none; }
   std::vector<float> embedding() const;
-  void count_tokens(int32_t vocab_size);  // sets up penalties, when any is asked for
+  void count_tokens(int32_t vocab_size);  // sets up penalties, if any are requested
   void count_output(int32_t token_id) noexcept;
-  // Ids that params.banned excludes after so many tokens of the answer, and `more`. Valid until the next call.
+  // Ids that params.banned excludes after the given tokens of the answer and `more`. Valid until the next call.
   std::span<const int32_t> find_banned(int32_t num_generated, std::span<const int32_t> more) noexcept;
   Usage usage() const noexcept;
   Timings timings(Clock::time_point now) const noexcept;

@@ -18,9 +18,9 @@ Status add_identity(const File& file, Fnv1a& hash) {
   const uint64_t step = std::max(kPage, size / kMostPages);
   std::byte page[kPage];
   for (uint64_t begin = 0; begin < size; begin += step) {
-    const auto piece = std::span(page).first(static_cast<size_t>(std::min(kPage, size - begin)));
-    PAGODA_RETURN_IF_ERROR(file.read(begin, piece));
-    hash.add(std::span<const std::byte>(piece));
+    const auto chunk = std::span(page).first(static_cast<size_t>(std::min(kPage, size - begin)));
+    PAGODA_RETURN_IF_ERROR(file.read(begin, chunk));
+    hash.add(std::span<const std::byte>(chunk));
   }
   return ok_status();
 }

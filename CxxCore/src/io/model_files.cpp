@@ -194,7 +194,7 @@ Result<std::unique_ptr<ModelFiles>> open_memory(const std::vector<ModelFile>& gi
       return make_error(StatusCode::invalid_argument, "model file " + io::quoted(file.name) + " has no data");
     }
     if (!files.emplace(file.name, std::span(file.data, static_cast<size_t>(file.size_bytes))).second) {
-      return make_error(StatusCode::invalid_argument, "model file " + io::quoted(file.name) + " is given twice");
+      return make_error(StatusCode::invalid_argument, "model file " + io::quoted(file.name) + " occurs twice");
     }
   }
   return std::unique_ptr<ModelFiles>(std::make_unique<MemoryFiles>(std::move(files)));
@@ -205,7 +205,7 @@ Result<std::unique_ptr<ModelFiles>> open_memory(const std::vector<ModelFile>& gi
 Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint64_t count) {
   if (offset <= size && count <= size - offset) return ok_status();
   return make_error(StatusCode::bad_file,
-                    concat(name, ": bytes [", offset, ", +", count, ") lie outside the file of ", size, " bytes"));
+                    concat(name, ": bytes [", offset, ", +", count, ") are outside the file of ", size, " bytes"));
 }
 
 std::span<const Gguf> ModelFiles::gguf_parts() const noexcept { return {}; }
@@ -253,7 +253,7 @@ Result<std::unique_ptr<ModelFiles>> open_path(const std::string& path) {
 Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source) {
   if (!source.shape.empty()) {
     if (source.files.empty() && source.directory.empty()) return open_synthetic_files(source.shape);
-    return make_error(StatusCode::invalid_argument, "the model source names a shape and files as well");
+    return make_error(StatusCode::invalid_argument, "the model source has both a shape and files");
   }
   if (source.directory.empty() && source.files.empty())
     return make_error(StatusCode::invalid_argument, "the model source names no folder, no files and no shape");

@@ -43,7 +43,7 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::create(const std::string& gi
   }
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error)) && !(fs::is_directory(path, error) && fs::is_empty(path, error))) {
-    return make_error(StatusCode::invalid_argument, path + ": is there already; name a new folder");
+    return make_error(StatusCode::invalid_argument, path + ": exists already; name a new folder");
   }
   fs::path parent = fs::path(path).parent_path();
   if (parent.empty()) parent = ".";

@@ -75,7 +75,8 @@ class Table {
     vector(Role::k_norm, "self_attn.k_norm.weight", {dim});
   }
 
-  // Per head [part that does not rotate | rotating part], whose pairs are wanted half of it apart.
+  // Row order per head: the part that does not rotate, then the rotating part, reordered so that the elements of a pair
+  // are half of its length apart.
   std::vector<int32_t> rotating_last(int64_t heads, int64_t first) const {
     std::vector<int32_t> order;
     const int64_t rope = config_.head_dim, dim = first + rope;
@@ -89,7 +90,7 @@ class Table {
     return order;
   }
 
-  // kv_b holds per head [key | value] of a latent. Queries are multiplied by the keys' part, so it is transposed.
+  // kv_b maps a latent to [key | value] of each head. Queries are multiplied by the key part, which is transposed.
   void latent_attention() {
     const int64_t hidden = config_.hidden_size, heads = config_.num_heads, rank = config_.kv_lora_rank;
     const int64_t nope = config_.nope_head_dim, rope = config_.head_dim, v = config_.v_head_dim;
@@ -166,13 +167,14 @@ class Table {
 
   static std::string self_attn(const char* part, const char* rest) { return std::string("self_attn.") + part + rest; }
 
-  // The file has all kinds of the first K-head, then of the next; the model needs all heads of one kind, then of the next.
-  void packed(const std::string& name, std::initializer_list<int64_t> pieces) {
+  // The file stores all kinds of the first K-head, then of the next; the model needs all heads of one kind, then of the
+  // next.
+  void packed(const std::string& name, std::initializer_list<int64_t> sizes) {
     int64_t per_head = 0, begin = 0;
-    for (int64_t size : pieces) per_head += size;
+    for (int64_t size : sizes) per_head += size;
     matrix(Role::mixer_in, name, per_head * config_.linear_num_k_heads, config_.hidden_size);
     std::vector<int32_t>& order = specs_.back().row_order;
-    for (int64_t size : pieces) {
+    for (int64_t size : sizes) {
       for (int64_t head = 0; head < config_.linear_num_k_heads; ++head)
         for (int64_t i = 0; i < size; ++i) order.push_back(static_cast<int32_t>(head * per_head + begin + i));
       begin += size;
@@ -235,12 +237,12 @@ class Table {
     }
   }
 
-  // `shape` is that of the tensor, [experts, rows, cols], also where one expert is meant.
+  // `shape` is that of the whole tensor, [experts, rows, cols], even if only one expert is needed.
   void experts(Role role, const std::string& name, std::vector<int64_t> shape, int64_t expert = -1) {
     specs_.push_back({layer_, role, true, prefix_ + name, std::move(shape), {}, expert});
   }
 
-  // Zeros behind each of `count` runs of `rows` rows of the last tensor, and behind its columns.
+  // Appends zeros to each of `count` runs of `rows` rows of the last tensor, and to its columns.
   void pad(int64_t count, int64_t rows, int64_t padded_rows, int64_t padded_cols) {
     specs_.back().cols = padded_cols;
     if (rows == padded_rows) return;
@@ -274,7 +276,7 @@ int64_t rounded_up(int64_t size, int64_t multiple) noexcept { return (size + mul
 }  // namespace
 
 int64_t padded_expert_size(const ModelConfig& config) noexcept {
-  return rounded_up(config.expert_size, kExpertRowMultiple / 2);  // gate and up lie one behind the other
+  return rounded_up(config.expert_size, kExpertRowMultiple / 2);  // gate and up are adjacent
 }
 int64_t padded_expert_outputs(const ModelConfig& config) noexcept {
   return rounded_up(config.hidden_size, kExpertRowMultiple);

@@ -93,10 +93,10 @@ Check& Check::cache(const char* argument, const Tensor& t, std::initializer_list
   if (!is_ok() || t.dtype != DType::i8) return *this;
   Tensor rows = t;  // rows including the scale after the elements
   rows.shape[t.rank - 1] = kv_row_bytes(t.dtype, t.shape[t.rank - 1]);
-  that(is_inside_buffer(rows), argument, "has no room for the scale of its last row");
+  that(is_inside_buffer(rows), argument, "has no space for the scale of its last row");
   for (int i = 0; i + 1 < t.rank; ++i)
     that(t.shape[i] <= 1 || t.strides[i] >= rows.shape[t.rank - 1], argument,
-         "has no room for scales between its rows");
+         "has no space for scales between its rows");
   return *this;
 }
 

@@ -58,7 +58,7 @@ Result<Hello> decode_hello(std::span<const std::byte> frame) {
   hello.protocol = reader.get<uint64_t>();
   hello.byte_order = reader.get<uint32_t>();
   if (hello.protocol != kProtocol)
-    return make_error(StatusCode::unsupported, concat("the other end speaks version ", hello.protocol,
+    return make_error(StatusCode::unsupported, concat("the peer uses version ", hello.protocol,
                                                       " of the pipeline's protocol, this one version ", kProtocol));
   if (hello.byte_order != Hello{}.byte_order)
     return make_error(StatusCode::unsupported, "the other end has another byte order");

@@ -47,7 +47,7 @@ Status failed(const char* what, int code) {
   return make_error(StatusCode::io_error, concat(what, " gave error ", code));
 }
 
-// A moment, longer the longer nothing has come: a rank that has one core computes on it.
+// Sleeps briefly, longer the longer nothing has arrived: a rank with one core needs the time for computing.
 void pause(int& count) {
   std::this_thread::sleep_for(std::chrono::microseconds(count < 50 ? 20 : 200));
   ++count;
@@ -84,7 +84,7 @@ class MpiChannel final : public Channel {
       return frame.empty() ? make_error(StatusCode::io_error, "the other end closed the connection") : ok_status();
     }
   }
-  // An empty frame says so.
+  // An empty frame tells the peer.
   void close() noexcept override {
     if (!is_closed_.exchange(true)) (void)mpi_.send(rank_, tag_, {}, 100, nullptr);
   }
@@ -185,7 +185,7 @@ Result<std::unique_ptr<Channel>> Mpi::accept(int timeout_ms) {
       session_ = tag;
       return std::unique_ptr<Channel>(std::make_unique<MpiChannel>(*this, 0, tag));
     }
-    Bytes stale(static_cast<size_t>(size));  // of the channel before
+    Bytes stale(static_cast<size_t>(size));  // a frame of the previous channel
     static const std::atomic<bool> never = false;
     if (is_there) PAGODA_RETURN_IF_ERROR(receive(0, tag, stale, timeout_ms, never));
     if (Clock::now() - begin >= std::chrono::milliseconds(timeout_ms))
@@ -193,7 +193,7 @@ Result<std::unique_ptr<Channel>> Mpi::accept(int timeout_ms) {
   }
 }
 
-// Starts a request that is null, and tests it. The caller holds the mutex.
+// Starts a request if it is null, and tests it. The caller holds the mutex.
 template <class Start>
 Result<bool> Mpi::advance(void*& request, const char* name, Start&& start) {
   if (is_over_) return make_error(StatusCode::shut_down, "MPI has ended");
@@ -205,7 +205,7 @@ Result<bool> Mpi::advance(void*& request, const char* name, Start&& start) {
   return is_done != 0;
 }
 
-// Calls of the library are short; between two of them another thread has its turn.
+// Calls of the library are short; between two of them other threads can proceed.
 Status Mpi::send(int rank, int tag, std::span<const std::byte> frame, int timeout_ms, const std::atomic<bool>* closed) {
   const auto begin = Clock::now();
   MpiFunctions::Handle request = nullptr;
@@ -222,7 +222,7 @@ Status Mpi::send(int rank, int tag, std::span<const std::byte> frame, int timeou
     if (!is_late && !(closed && *closed)) continue;
     const std::lock_guard lock(mutex_);
     mpi_->cancel(&request);
-    return make_error(StatusCode::io_error, is_late ? concat("a frame was not taken for ", timeout_ms, " ms")
+    return make_error(StatusCode::io_error, is_late ? concat("a frame was not received for ", timeout_ms, " ms")
                                                     : "the connection was closed here");
   }
 }

@@ -20,11 +20,11 @@ namespace {
 
 constexpr uint64_t kMaxConfigBytes = 4 << 20;
 
-// Handed from the link's thread to the one that computes.
+// Passed from the link's thread to the computing thread.
 struct Inbox {
   std::mutex mutex;
   std::condition_variable wake;
-  std::deque<Bytes> plans, others;  // rows are among the others
+  std::deque<Bytes> plans, others;  // `others` includes rows
   Status lost;
 
   void put(Bytes&& frame) {
@@ -41,7 +41,7 @@ struct Inbox {
     }
     wake.notify_one();
   }
-  // The next frame that is no plan, and the oldest plan when it has rows.
+  // The next frame that is not a plan, and the oldest plan if it has rows.
   Status take(Bytes& frame, Bytes& plan, const std::atomic<bool>& stop) {
     std::unique_lock lock(mutex);
     const auto is_complete = [&] {
@@ -104,7 +104,7 @@ Status Stage::check_memory(const io::ModelConfig& part, const Assignment& assign
 Status Stage::load_weights(const Assignment& assignment) {
   const int32_t num_layers = model_config_.num_layers;
   if (assignment.first_layer < 1 || assignment.first_layer >= assignment.end_layer || assignment.end_layer > num_layers)
-    return make_error(StatusCode::invalid_argument, "a stage was given layers that the model does not have");
+    return make_error(StatusCode::invalid_argument, "a stage was assigned layers that the model does not have");
   io::ModelConfig part = model_config_;
   if (!assignment.rope_scaling.empty()) PAGODA_RETURN_IF_ERROR(io::set_rope_scaling(assignment.rope_scaling, part));
   part.first_layer = assignment.first_layer;
@@ -181,10 +181,10 @@ Status Stage::serve(std::unique_ptr<Channel> channel, const std::atomic<bool>& s
     } else if (kind == Kind::rows && is_ready) {
       status = run(plan, frame, out);
     } else {
-      status = make_error(StatusCode::bad_file, "a frame came that a stage does not expect");
+      status = make_error(StatusCode::bad_file, "a stage received an unexpected frame");
     }
     link.send(status.is_ok() ? std::exchange(out, {}) : encode_failure(status));
-    if (!status.is_ok()) {  // the first rank closes when it has read why
+    if (!status.is_ok()) {  // the first rank closes when it has read the reason
       log(status.message);
       while (inbox.take(frame, plan, stop).is_ok()) {
       }

@@ -1,4 +1,4 @@
-// FairQueue: sorted vectors, one of all that wait and one per share; a queue of 10,000 moves 80 KB when one leaves.
+// FairQueue: sorted vectors, one of all waiting sequences and one per share; a queue of 10,000 moves 80 KB per removal.
 #include "scheduler/fair_queue.h"
 
 #include <algorithm>
@@ -8,13 +8,13 @@ namespace pagoda::scheduler {
 
 using request::Sequence;
 
-constexpr size_t kMaxShares = 1024;  // above, shares without a sequence are forgotten, whatever they have used
+constexpr size_t kMaxShares = 1024;  // above this, shares without sequences are dropped, regardless of their use
 
 static bool arrived_before(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
 }
 
-// A preempted one comes before all that have not run yet: what is still cached of it would be lost to them.
+// Preempted sequences precede all that have not run yet, which could evict their cached blocks.
 static bool is_shorter(const Sequence* a, const Sequence* b) noexcept {
   const auto rank = [](const Sequence* s) {
     return std::tuple(s->priority, s->num_preemptions == 0, s->num_to_read, s->id);
@@ -24,14 +24,14 @@ static bool is_shorter(const Sequence* a, const Sequence* b) noexcept {
 
 template <class Order>
 static void insert_sorted(std::vector<Sequence*>& sequences, Sequence* sequence, Order order) noexcept {
-  sequences.insert(std::ranges::upper_bound(sequences, sequence, order), sequence);  // there is room: see add()
+  sequences.insert(std::ranges::upper_bound(sequences, sequence, order), sequence);  // add() has reserved the space
 }
 
 template <class Order>
 static size_t erase_sorted(std::vector<Sequence*>& sequences, const Sequence* sequence, Order order) noexcept {
-  const auto place = std::ranges::lower_bound(sequences, sequence, order);
-  const auto index = static_cast<size_t>(place - sequences.begin());
-  sequences.erase(place);
+  const auto found = std::ranges::lower_bound(sequences, sequence, order);
+  const auto index = static_cast<size_t>(found - sequences.begin());
+  sequences.erase(found);
   return index;
 }
 
@@ -47,8 +47,8 @@ int64_t FairQueue::least_used() const noexcept {
   return std::max<int64_t>(least, 0);
 }
 
-// A share without sequences is remembered while it is ahead of the others, so that it gains nothing by going and
-// coming.
+// A share without sequences is kept while it is ahead of the others, so that a client gains nothing by disconnecting
+// and reconnecting.
 int32_t FairQueue::find_or_make_share(const std::string& id) {
   const int64_t least = least_used();
   const bool is_idle = num_alive_ == 0;

@@ -1,4 +1,4 @@
-// Scheduler: decodes first, then prompts and newcomers in one order, make one StepPlan.
+// Scheduler: builds a StepPlan from decodes first, then prompts and newcomers in one order.
 #include "scheduler/scheduler.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-constexpr int32_t kStateBlock = 16;  // tokens between two updates of a recurrent state: these stay
-constexpr int32_t kMaxTries = 4;     // newcomers that a step finds it cannot admit: each costs a look into the cache
+constexpr int32_t kStateBlock = 16;  // tokens between two updates of a recurrent state, which cannot be undone
+constexpr int32_t kMaxTries = 4;     // newcomers per step that cannot be admitted after all: each costs a cache lookup
 
 static bool is_older(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
@@ -42,8 +42,8 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
   const int64_t total = num_prompt_tokens + max_tokens;
   if (total > limits_.max_model_len) {
     return make_error(StatusCode::context_overflow,
-                      concat("the prompt has ", num_prompt_tokens, " tokens and ", max_tokens, " more were asked for, ",
-                             total, " in all; the context length is ", limits_.max_model_len, " tokens"));
+                      concat("the prompt has ", num_prompt_tokens, " tokens and ", max_tokens, " more were requested, ",
+                             total, " in total; the context length is ", limits_.max_model_len, " tokens"));
   }
   const int64_t needed = blocks_.blocks_for(total - 1);  // the last token is sampled, never cached
   if (needed > blocks_.num_blocks()) {
@@ -88,7 +88,7 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
   return plan_;
 }
 
-// Blocks behind the windows of all layers.
+// Frees blocks that are outside the attention window of every layer.
 void Scheduler::free_unseen() noexcept {
   if (limits_.attention_window == 0) return;
   for (Sequence* sequence : running_)
@@ -103,30 +103,30 @@ void Scheduler::schedule_decodes(int32_t& budget) {
     while (!blocks_.grow(sequence->block_table, sequence->num_tokens())) {
       is_short_of_blocks_ = !preempt_newest();
       if (is_short_of_blocks_) return;
-      if (sequence->state != SequenceState::running) return;  // it was the newest itself, so the last of the list
+      if (sequence->state != SequenceState::running) return;  // it was the newest itself, and so the last in the list
     }
     plan_row(sequence, 1, budget);
   }
 }
 
-int32_t Scheduler::draft_room(const Sequence& sequence) const noexcept {
+int32_t Scheduler::draft_limit(const Sequence& sequence) const noexcept {
   const int32_t num_tokens = sequence.num_tokens();
-  int32_t room = sequence.max_num_tokens - num_tokens - 1;  // the last token is never computed
+  int32_t limit = sequence.max_num_tokens - num_tokens - 1;  // the last token is never computed
   if (limits_.has_state()) {
     const int32_t row = sequence.num_computed_tokens % kStateBlock;
-    if (row < kStateBlock - 1) room = std::min(room, kStateBlock - 2 - row);
-    room = std::min(room, cache_.next_save(sequence, num_tokens) - num_tokens - 1);
+    if (row < kStateBlock - 1) limit = std::min(limit, kStateBlock - 2 - row);
+    limit = std::min(limit, cache_.next_save(sequence, num_tokens) - num_tokens - 1);
   }
-  return std::max(room, 0);
+  return std::max(limit, 0);
 }
 
-// Drafts take what room there is beside the tokens that must be computed; nothing is preempted for them.
+// Drafts use the capacity left over by the tokens that must be computed; nothing is preempted for them.
 void Scheduler::schedule_drafts(int32_t& budget) {
   int32_t rows = limits_.max_draft_rows;
   for (ScheduledSequence& row : plan_.rows) {
     Sequence& sequence = *row.sequence;
     const auto offered = static_cast<int32_t>(sequence.drafts.size());
-    int32_t count = std::min({offered, rows, budget, draft_room(sequence)});
+    int32_t count = std::min({offered, rows, budget, draft_limit(sequence)});
     if (sequence.num_uncomputed() != 1 || count <= 0) continue;
     if (!blocks_.grow(sequence.block_table, sequence.num_tokens() + count))
       count = static_cast<int32_t>(sequence.block_table.size()) * blocks_.block_size() - sequence.num_tokens();
@@ -136,7 +136,7 @@ void Scheduler::schedule_drafts(int32_t& budget) {
   }
 }
 
-// The prompts being read, in the order of the queue. The oldest of them is the first of running_ that is one.
+// Collects the prompts being read, in queue order. The oldest of them comes first in running_.
 void Scheduler::gather_prompts() {
   prompts_.clear();
   for (Sequence* sequence : running_) {
@@ -171,41 +171,41 @@ void Scheduler::schedule_prompts(int32_t budget) {
   if (kept > 0) plan_row(oldest, kept, budget);
 }
 
-// The waiting sequence to be admitted now, before `next_prompt` gets its tokens; or null.
+// The waiting sequence to admit now, before `next_prompt` gets its tokens; or null.
 Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
-  const bool has_room = num_running() < limits_.max_num_seqs && (!limits_.has_state() || states_.num_free() > 0);
-  // Blocks just freed by a preemption are for those that still run.
-  if (!has_room || num_tries_ >= kMaxTries || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
+  const bool has_space = num_running() < limits_.max_num_seqs && (!limits_.has_state() || states_.num_free() > 0);
+  // Blocks just freed by a preemption are reserved for running sequences.
+  if (!has_space || num_tries_ >= kMaxTries || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
   Sequence* oldest = queue_.oldest();
   if (oldest && oldest->num_passes >= kMaxPasses) return num_tries_ == 0 ? oldest : nullptr;
   Sequence* newcomer = queue_.candidate();
   return newcomer && (!next_prompt || queue_.precedes(*newcomer, *next_prompt)) ? newcomer : nullptr;
 }
 
-// Blocks that those that run, and the newcomer, will want soon. A newcomer that took the last free ones would be
-// preempted a few tokens later, and what it has read by then would be read again. Alone it needs none but its own.
+// Blocks that the running sequences and the newcomer will need soon. A newcomer that took the last free ones would be
+// preempted a few tokens later, and its prompt would be computed again. Alone it needs only its own.
 int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) noexcept {
   if (running_.empty()) return 0;
   forecast_.clear();
   const auto add = [this](const Sequence& s) {
     const int32_t window = limits_.attention_window;
     const bool slides = window > 0 && !s.uses_cache && s.num_tokens() >= window;
-    if (!slides) forecast_.add(s);  // else it frees as many as it takes
+    if (!slides) forecast_.add(s);  // otherwise it frees as many as it takes
   };
   add(newcomer);
   for (const Sequence* sequence : running_) add(*sequence);
   return forecast_.num_blocks_wanted();
 }
 
-// A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free
+// A newcomer gets the blocks of its whole prompt immediately, so that two of them cannot count on the same free
 // blocks.
 bool Scheduler::admit(Sequence* sequence) {
   const bool may_run = !sequence->is_reading && !sequence->is_held && !cache_.is_worth_waiting(*sequence, running_);
   if (!may_run || !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
     const bool is_expected = sequence->num_preemptions > 0 && sequence->uses_cache;
-    const bool keeps_room = is_expected && (may_run || sequence->is_reading);
-    num_tries_ = keeps_room ? kMaxTries : num_tries_ + 1;
+    const bool waits_for_space = is_expected && (may_run || sequence->is_reading);
+    num_tries_ = waits_for_space ? kMaxTries : num_tries_ + 1;
     return false;
   }
   if (Sequence* oldest = queue_.oldest(); oldest != sequence) ++oldest->num_passes;
@@ -257,8 +257,8 @@ void Scheduler::plan_saves(const Sequence* sequence, int32_t num_tokens) {
   }
 }
 
-// A sequence stays in its row of the batch, so that what the model keeps by row (the block tables) stays too; others
-// fill the holes. Of n rows that stay, a sequence that ends thus moves one other at most, not all behind it.
+// A sequence keeps its row in the batch, so that the model's data per row (the block tables) stays valid; others
+// fill the gaps. When a sequence ends, at most one other moves, instead of all after it.
 void Scheduler::arrange_rows() {
   const int32_t num_rows = static_cast<int32_t>(plan_.rows.size());
   arranged_.assign(plan_.rows.size(), {});

@@ -1,20 +1,20 @@
-// Scheduler: decides which sequences run in the next step, how many tokens each, and which to preempt. Pure: no tensor,
-// no device.
+// Scheduler: decides which sequences run in the next step, with how many tokens each, and which to preempt. Pure: no
+// tensors, no device.
 //
-// Policy. Sequences that decode come first, one token each. What is left of the step's tokens, P, is for prompts, those
-// being read and those waiting alike, in the order of FairQueue: class, share, shortest rest first, arrival. One that
-// must wait for room, for another's prefix or for the disk lets others pass. A shortage of blocks preempts, of the
-// least urgent class, the newest sequence; of its class and share that one is the next to be admitted, and none takes
-// the blocks in which its tokens are cached while it waits for room.
+// Policy. Decoding sequences come first, one token each. The remaining tokens of the step, P, go to prompts, both
+// those being read and those waiting, in the order of FairQueue: class, share, shortest first, arrival. A sequence
+// that must wait for space, for another's prefix or for the disk lets others pass. A shortage of blocks preempts the
+// newest sequence of the least urgent class; it is the next of its class and share to be admitted, and no other takes
+// the blocks in which its tokens are cached while it waits for space.
 //
-// No request starves. "Older" is: of a more urgent class, or of the same class and arrived earlier.
-// - Reading: of the prompts being read the oldest gets at least q = max(1, P/4) tokens of every step, or its rest. So
-//   with n tokens to read, behind k older prompts with N in all, one has been read after at most (N + n)/q + k + 1
-//   steps; N counts what older ones read again after a preemption.
+// No request starves. "Older" means of a more urgent class, or of the same class and arrived earlier.
+// - Reading: the oldest prompt being read gets at least q = max(1, P/4) tokens of every step, or all it has left. So
+//   a prompt with n tokens to read, behind k older prompts with N in total, has been read after at most (N + n)/q + k +
+//   1 steps; N includes tokens that older ones recompute after a preemption.
 // - Admission: the oldest waiting sequence is passed at most kMaxPasses times. Then it is next, and none is admitted
-//   before it; it fits at the latest when those that run have ended, for it was checked to fit alone. So one behind k
-//   older ones is passed at most (k + 1) kMaxPasses times.
-// - Running: the oldest sequence that runs is preempted by nothing, so it ends, and then the next one is the oldest.
+//   before it; it fits when the running ones have ended, if not earlier, because it was checked to fit alone. So one
+//   behind k older ones is passed at most (k + 1) kMaxPasses times.
+// - Running: the oldest running sequence is never preempted, so it ends, and then the next one is the oldest.
 // Thread rule: the engine's thread only.
 #pragma once
 
@@ -35,26 +35,26 @@
 namespace pagoda::scheduler {
 
 constexpr int32_t kMaxPasses = 16;
-constexpr int32_t kOldestPart = 4;  // one of so many parts of a step's prompt tokens is for the oldest
+constexpr int32_t kOldestPart = 4;  // the oldest prompt gets one part in this many of a step's prompt tokens
 
 struct ScheduledSequence {
   request::Sequence* sequence = nullptr;
-  int32_t num_tokens = 0;  // of sequence->tokens, from num_computed_tokens on
-  bool keeps_row = false;  // it was in the same row of the batch when it last ran, and no other sequence since
-  int32_t num_drafts = 0;  // of sequence->drafts, behind its last token
+  int32_t num_tokens = 0;  // tokens of sequence->tokens to compute, from num_computed_tokens on
+  bool keeps_row = false;  // it was in the same row when it last ran, and no other sequence has been there since
+  int32_t num_drafts = 0;  // drafts of sequence->drafts to verify, after its last token
 };
 
-struct PlannedSave {  // of a row's recurrent state, on the way
+struct PlannedSave {  // a copy of a row's recurrent state during the step
   const request::Sequence* sequence = nullptr;
-  int32_t position = 0;  // tokens before it
+  int32_t position = 0;  // number of tokens before it
   int32_t slot = -1;     // reserved
 };
 
 struct StepPlan {
   std::vector<ScheduledSequence> rows;        // in the order of the batch
-  cache::PrefixCache::Copies copies;          // before the rows
+  cache::PrefixCache::Copies copies;          // executed before the rows
   std::vector<PlannedSave> saves;             // in the order of the batch
-  std::vector<request::Sequence*> preempted;  // back in the queue; their blocks and slots are free already
+  std::vector<request::Sequence*> preempted;  // back in the queue; their blocks and slots are already free
 
   int32_t num_drafts() const noexcept {
     int32_t n = 0;
@@ -73,42 +73,42 @@ class Scheduler {
   Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
             cache::PrefixCache& cache);
 
-  // Whether a sequence of `num_prompt_tokens` that may generate `max_tokens` can ever run to its end; the error has the
-  // counts.
+  // Whether a sequence of `num_prompt_tokens` that may generate `max_tokens` can ever run to its end; the error states
+  // the counts.
   Status check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const;
 
-  // `leave` is called with each sequence that is about to be preempted, and must not throw. It may set is_reading: then
-  // what it left elsewhere is read back before the sequence is admitted again.
+  // `leave` is called with each sequence about to be preempted, and must not throw. It may set is_reading: then the
+  // contents it has stored elsewhere are read back before the sequence is admitted again.
   void set_before_preempting(std::function<void(request::Sequence&)> leave) { leave_ = std::move(leave); }
 
-  void add(request::Sequence* sequence);  // to the queue; changes nothing when it throws
-  // Finished, cancelled or failed, in whatever state; frees what it holds. What it computed stays in the prefix cache
-  // when it `is_good`.
+  void add(request::Sequence* sequence);  // to the queue; changes nothing if it throws
+  // Removes a finished, cancelled or failed sequence in any state; frees its blocks and slot. Its results stay in the
+  // prefix cache if `is_good`.
   void remove(request::Sequence* sequence, bool is_good) noexcept;
 
-  // The next step, of at most `max_tokens` tokens or as many as run, whichever is more. Blocks for every planned token
-  // are in the block tables when this returns. Valid until the next call.
-  // Of sequences that are in flight nothing is planned, and `max_rows` leaves others for the step after it.
+  // The next step, of at most `max_tokens` tokens or the number of running sequences, whichever is more. Blocks for
+  // every planned token are in the block tables when this returns. Valid until the next call. Sequences in flight are
+  // not planned, and `max_rows` leaves others for the next step.
   const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX);
-  const StepPlan& plan() const noexcept { return plan_; }  // the last one; incomplete if schedule() threw
+  const StepPlan& plan() const noexcept { return plan_; }  // the last plan; incomplete if schedule() threw
 
-  // How many drafts may follow the one token a sequence has to compute. None may complete a block of the recurrent
+  // How many drafts may follow the one token that a sequence must compute. None may complete a block of the recurrent
   // state or pass a position where the state is saved: neither can be undone.
-  int32_t draft_room(const request::Sequence& sequence) const noexcept;
-  // Room in the block table for that many drafts. False, and nothing changed, when there is none.
+  int32_t draft_limit(const request::Sequence& sequence) const noexcept;
+  // Reserves blocks for that many drafts. False, and nothing changed, if there are not enough.
   bool grow(request::Sequence& sequence, int32_t num_drafts) {
     return blocks_.grow(sequence.block_table, sequence.num_tokens() + num_drafts);
   }
   const std::vector<request::Sequence*>& running() const noexcept { return running_; }
-  // By class and arrival, preempted ones included.
+  // The waiting sequences by class and arrival, including preempted ones.
   const std::vector<request::Sequence*>& waiting() const noexcept { return queue_.arrivals(); }
 
-  // Of the waiting ones that read from disk, the first to do so; or null. One that was preempted reads when there is
-  // room for it: before, what it reads would be lost again.
+  // The first waiting sequence that should read from disk, or null. A preempted one reads only when there is space for
+  // it: earlier, the data would be evicted again.
   request::Sequence* next_reader() noexcept;
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
-  int32_t num_decoding() const noexcept;  // of those that run, the ones that wait for their next token
+  int32_t num_decoding() const noexcept;  // running sequences that wait for their next token
   bool has_work() const noexcept { return num_waiting() > 0 || !running_.empty(); }
   int64_t num_preemptions() const noexcept { return num_preemptions_; }
 
@@ -123,7 +123,7 @@ class Scheduler {
   int64_t num_spare_blocks(const request::Sequence& newcomer) noexcept;
   bool may_read(const request::Sequence& sequence) noexcept;
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
-  bool preempt_newest();  // false when that one is in flight
+  bool preempt_newest();  // false if the newest is in flight
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
   void arrange_rows();
 
@@ -131,17 +131,17 @@ class Scheduler {
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;
-  Forecast forecast_;                        // of the blocks to be kept for those that run when another is admitted
-  FairQueue queue_;                          // those that wait, preempted ones included
+  Forecast forecast_;                        // blocks to reserve for running sequences when another is admitted
+  FairQueue queue_;                          // waiting sequences, including preempted ones
   std::vector<request::Sequence*> running_;  // the oldest first
-  std::vector<request::Sequence*> prompts_;  // of those, the ones being read, in the order of this step
+  std::vector<request::Sequence*> prompts_;  // the running ones being read, in the order of this step
   StepPlan plan_;
   std::function<void(request::Sequence&)> leave_;
-  std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are put in order
+  std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are being ordered
   std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
   int32_t max_rows_ = INT32_MAX;             // of this step
-  bool is_short_of_blocks_ = false;          // in this step, until those in flight have ended
-  int32_t num_tries_ = 0;                    // of this step, to admit a sequence that had to wait
+  bool is_short_of_blocks_ = false;          // in this step, until sequences in flight have ended
+  int32_t num_tries_ = 0;                    // in this step, to admit a sequence that had to wait
   int64_t num_preemptions_ = 0;
 };
 

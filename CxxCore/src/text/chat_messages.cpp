@@ -23,7 +23,7 @@ Json with(const Json& object, std::string_view key, Json value) {
   return Json::make_object(std::move(members));
 }
 
-// As Python's json.dumps writes it: what models saw in training.
+// Writes JSON like Python's json.dumps, which models have seen in training.
 void append_spaced(const Json& value, std::string& out) {
   if (!value.is_array() && !value.is_object()) return io::append_json(value, out);
   const bool is_object = value.is_object();
@@ -52,7 +52,7 @@ Json converted(const Json& arguments, bool as_text) {
   return arguments;
 }
 
-// A call, {"function": {"name": ..., "arguments": ...}} or only what is inside.
+// `call` is {"function": {"name": ..., "arguments": ...}} or only the inner object.
 Json prepare_call(const Json& call, bool text_arguments, std::map<std::string, std::string>& names) {
   const Json* inside = call.find("function");
   const Json& function = inside != nullptr && inside->is_object() ? *inside : call;
@@ -76,7 +76,7 @@ Json prepare_message(const Json& message, bool text_arguments, std::map<std::str
   return found == names.end() ? message : with(message, "name", Json::make_string(found->second));
 }
 
-// A conversation with one call, whose arguments are {"probed_key": "probed value"}.
+// Renders a conversation with one call, whose arguments are {"probed_key": "probed value"}.
 std::string rendered_probe(const JinjaTemplate& chat_template, bool as_text) {
   const Json arguments = Json::make_object({{"probed_key", Json::make_string("probed value")}});
   const auto string = [](const char* text) { return Json::make_string(text); };
@@ -90,11 +90,11 @@ std::string rendered_probe(const JinjaTemplate& chat_template, bool as_text) {
                                          {"content", string("done")},
                                          {"tool_call_id", string("probe0000")},
                                          {"name", string("probe")}});
-  const auto pieces = chat_template.render(Json::make_object(
+  const auto segments = chat_template.render(Json::make_object(
       {{"messages", Json::make_array({user, assistant, result})}, {"add_generation_prompt", Json::make_bool(true)}}));
   std::string text;
-  if (pieces.is_ok())
-    for (const PromptPiece& piece : *pieces) text += piece.text;
+  if (segments.is_ok())
+    for (const PromptSegment& segment : *segments) text += segment.text;
   return text;
 }
 
@@ -102,7 +102,7 @@ std::string rendered_probe(const JinjaTemplate& chat_template, bool as_text) {
 
 bool wants_text_arguments(const JinjaTemplate& chat_template) {
   const std::string object = rendered_probe(chat_template, false);
-  // Printed as JSON, or key by key: the object was understood. Python's own notation shows that it was not.
+  // If the object is printed as JSON or key by key, the template handles objects; Python's repr shows that it does not.
   const bool is_printed = object.find("probed_key") != std::string::npos;
   if (is_printed && object.find("{'probed_key'") == std::string::npos) return false;
   const std::string text = rendered_probe(chat_template, true);

@@ -10,10 +10,10 @@ namespace pagoda::text {
 void Detokenizer::push(int32_t token_id, std::string& out) {
   if (skip_special_ && tokenizer_->is_special(token_id)) return;
   const std::string_view bytes = tokenizer_->token_bytes(token_id);
-  const PieceRules::Strip strip = bytes.empty() ? PieceRules::Strip::none : std::exchange(strip_, {});
-  const bool loses_one = strip == PieceRules::Strip::one_space && bytes.front() == ' ';
+  const SentencePieceRules::Strip strip = bytes.empty() ? SentencePieceRules::Strip::none : std::exchange(strip_, {});
+  const bool loses_one = strip == SentencePieceRules::Strip::one_space && bytes.front() == ' ';
   for (const char c : bytes.substr(loses_one ? 1 : 0))
-    if (strip != PieceRules::Strip::first_token || c != ' ') pending_ += c;
+    if (strip != SentencePieceRules::Strip::first_token || c != ' ') pending_ += c;
   size_t begin = 0, offset = 0;  // [begin, offset) is valid and not yet emitted
   while (offset < pending_.size()) {
     const Utf8Step step = utf8_step(pending_.data() + offset, pending_.size() - offset);

@@ -22,8 +22,8 @@ class Detokenizer {
  private:
   const BpeTokenizer* tokenizer_;
   bool skip_special_;
-  PieceRules::Strip strip_;  // what the text that comes next loses at its beginning
-  std::string pending_;      // at most 3 bytes of an incomplete character
+  SentencePieceRules::Strip strip_;  // what to strip from the start of the next text
+  std::string pending_;              // at most 3 bytes of an incomplete character
 };
 
 }  // namespace pagoda::text

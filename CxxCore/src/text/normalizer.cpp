@@ -19,7 +19,7 @@ constexpr char32_t kNumSyllables = kNumLeads * kNumVowels * kNumTails;
 struct Mark {
   char32_t value;
   uint8_t combining_class;
-  size_t place;  // original order: marks of one class keep it
+  size_t index;  // original order: marks of one class keep it
 };
 
 void decompose(char32_t c, std::vector<Mark>& out) {
@@ -57,7 +57,7 @@ void sort_marks(std::vector<Mark>& marks) {
     begin = std::find_if_not(begin, marks.end(), is_starter);
     const auto end = std::find_if(begin, marks.end(), is_starter);
     std::sort(begin, end, [](const Mark& a, const Mark& b) {
-      return std::pair(a.combining_class, a.place) < std::pair(b.combining_class, b.place);
+      return std::pair(a.combining_class, a.index) < std::pair(b.combining_class, b.index);
     });
     begin = end;
   }
@@ -65,7 +65,7 @@ void sort_marks(std::vector<Mark>& marks) {
 
 // Composes in place: a mark combines with the last starter unless one between them has the same or a higher class.
 void compose_all(std::vector<Mark>& marks) {
-  size_t kept = 0, starter = marks.size();  // no starter yet
+  size_t kept = 0, starter = marks.size();  // starter == size: none yet
   for (const Mark mark : marks) {
     const bool adjacent = starter < kept && kept == starter + 1;
     const bool blocked = !adjacent && kept > 0 && marks[kept - 1].combining_class >= mark.combining_class;

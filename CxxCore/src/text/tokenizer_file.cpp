@@ -33,7 +33,7 @@ class TokenizerFileReader {
   bool can_read_vocabulary() const;
   Status finish_model(const io::Json& top, TokenizerFile& file);
   Status read_vocabulary(io::JsonReader& reader, TokenizerFile& file);
-  Status read_scored_pieces(io::JsonReader& reader, TokenizerFile& file);
+  Status read_scored_tokens(io::JsonReader& reader, TokenizerFile& file);
   Status read_merges(io::JsonReader& reader, BpeModel& model);
   bool read_merge(io::JsonReader& reader);  // into left_, right_
   Status add_merge(BpeModel& model);
@@ -47,12 +47,12 @@ class TokenizerFileReader {
   TokenizerParts parts_;
   io::JsonReader reader_;
   bool has_model_ = false, has_vocabulary_ = false, has_merges_ = false;
-  std::vector<io::JsonMember> members_;  // of the top level, without the model
-  std::vector<io::JsonMember> options_;  // of the model, without vocabulary and merges
-  // Those that stood before what decides how they are read.
+  std::vector<io::JsonMember> members_;  // top level, without the model
+  std::vector<io::JsonMember> options_;  // the model's, without vocabulary and merges
+  // Vocabulary and merges that come before the options that decide how they are read.
   std::string_view late_vocabulary_, late_merges_;
   std::string left_, right_, spelling_;  // scratch
-  int32_t merged_id_ = 0;                // of the previous merge
+  int32_t merged_id_ = 0;                // id of the previous merge
 };
 
 template <class F>
@@ -105,16 +105,16 @@ Status TokenizerFileReader::read_tree(const char* path, const std::string& key, 
   Result<io::Json> tree = io::parse_json(text);
   if (!tree.is_ok()) return bad(path + io::quoted(key) + ": " + tree.status.message);
   for (const io::JsonMember& member : into) {
-    if (member.first == key) return bad(path + io::quoted(key) + " is there twice");
+    if (member.first == key) return bad(path + io::quoted(key) + " occurs twice");
   }
   into.emplace_back(key, std::move(*tree));
   return ok_status();
 }
 
-// Whether it is known by now that tokens are spelled in bytes.
+// Whether the members read so far show that tokens are spelled in bytes.
 bool TokenizerFileReader::can_read_vocabulary() const {
   for (const auto& [key, value] : members_)
-    if (key == "pre_tokenizer") return value.is_object() && !has_piece_cutter(&value, false);
+    if (key == "pre_tokenizer") return value.is_object() && !has_sentencepiece_cutter(&value, false);
   return false;
 }
 
@@ -129,19 +129,19 @@ Status TokenizerFileReader::read_vocabulary(io::JsonReader& reader, TokenizerFil
 }
 
 // The vocabulary of a Unigram model: a list of spellings and scores.
-Status TokenizerFileReader::read_scored_pieces(io::JsonReader& reader, TokenizerFile& file) {
+Status TokenizerFileReader::read_scored_tokens(io::JsonReader& reader, TokenizerFile& file) {
   if (!reader.take('[')) return bad("model.vocab is not an array");
   UnigramModel& unigram = file.unigram;
   io::JsonNumber score;
   for (bool more = !reader.take(']'); more;) {
     const bool is_read = (reader.take('[') || reader.fail("expected '['")) && reader.read_string(spelling_) &&
                          (reader.take(',') || reader.fail("expected ','")) && reader.read_number(score) &&
-                         (reader.take(']') || reader.fail("a piece has more than a score"));
+                         (reader.take(']') || reader.fail("a token has more than a score"));
     if (!is_read) return bad_json(reader);
     const auto id = static_cast<int32_t>(unigram.scores.size());
     const Status added = file.model.vocabulary.add(spelling_, id);
     if (!added.is_ok()) return bad("model.vocab: " + added.message);
-    if (!spelling_.empty()) unigram.pieces.insert(spaced_piece(spelling_), id);
+    if (!spelling_.empty()) unigram.tokens.insert(spaced_token(spelling_), id);
     unigram.min_score = id == 0 ? score.real : std::min(unigram.min_score, score.real);
     unigram.scores.push_back(score.real);
     if (!reader.read_separator(']', more)) return bad_json(reader);
@@ -202,29 +202,29 @@ Status TokenizerFileReader::read_model(TokenizerFile& file) {
   };
   return read_object(reader_, "model", [&](const std::string& key) -> Status {
     if (key == "vocab") {
-      if (std::exchange(has_vocabulary_, true)) return bad("model.vocab is there twice");
+      if (std::exchange(has_vocabulary_, true)) return bad("model.vocab occurs twice");
       return reader_.peek() == '{' && can_read_vocabulary() ? read_vocabulary(reader_, file)
                                                             : put_off(late_vocabulary_);
     }
     if (key != "merges") return read_tree("model.", key, options_);
-    if (std::exchange(has_merges_, true)) return bad("model.merges is there twice");
+    if (std::exchange(has_merges_, true)) return bad("model.merges occurs twice");
     const bool is_ready = has_vocabulary_ && late_vocabulary_.empty();
     return is_ready ? read_merges(reader_, file.model) : put_off(late_merges_);
   });
 }
 
-// The parts that had to wait for the rest of the file, and the checks.
+// Reads the parts that had to wait for the rest of the file, and checks the result.
 Status TokenizerFileReader::finish_model(const io::Json& top, TokenizerFile& file) {
   const io::Json options = io::Json::make_object(std::move(options_));
   const io::Json *type = options.find("type"), *fallback = options.find("byte_fallback");
   const bool is_unigram = type != nullptr && type->is_string() && type->as_string() == "Unigram";
   const bool has_bytes = fallback != nullptr && fallback->as_bool();
-  const bool is_pieces = is_unigram || has_piece_cutter(top.find("pre_tokenizer"), has_bytes);
-  file.model.is_pieces = is_pieces;
-  if (is_pieces) file.model.vocabulary.use_pieces(has_bytes);
+  const bool is_sentencepiece = is_unigram || has_sentencepiece_cutter(top.find("pre_tokenizer"), has_bytes);
+  file.model.is_sentencepiece = is_sentencepiece;
+  if (is_sentencepiece) file.model.vocabulary.use_sentencepiece(has_bytes);
   if (!late_vocabulary_.empty()) {
     io::JsonReader vocabulary(late_vocabulary_);
-    PAGODA_RETURN_IF_ERROR(is_unigram ? read_scored_pieces(vocabulary, file) : read_vocabulary(vocabulary, file));
+    PAGODA_RETURN_IF_ERROR(is_unigram ? read_scored_tokens(vocabulary, file) : read_vocabulary(vocabulary, file));
   }
   PAGODA_RETURN_IF_ERROR(is_unigram ? parts_.check_unigram(options, file) : parts_.check_model(options, file.model));
   if (!has_vocabulary_) return bad("model.vocab is missing");
@@ -240,16 +240,16 @@ Status TokenizerFileReader::finish_model(const io::Json& top, TokenizerFile& fil
 Status TokenizerFileReader::read(TokenizerFile& file) {
   PAGODA_RETURN_IF_ERROR(read_object(reader_, "the top level", [&](const std::string& key) -> Status {
     if (key != "model") return read_tree("", key, members_);
-    if (std::exchange(has_model_, true)) return bad("model is there twice");
+    if (std::exchange(has_model_, true)) return bad("model occurs twice");
     return read_model(file);
   }));
   if (!reader_.at_end()) return bad("bytes after the end of the object");
   if (!has_model_) return bad("model is missing");
   const io::Json top = io::Json::make_object(std::move(members_));
   PAGODA_RETURN_IF_ERROR(finish_model(top, file));
-  if (file.model.is_pieces) {
-    PAGODA_ASSIGN_OR_RETURN(PieceRules rules, read_piece_rules(top, parts_.file_name()));
-    file.pieces = rules;
+  if (file.model.is_sentencepiece) {
+    PAGODA_ASSIGN_OR_RETURN(SentencePieceRules rules, read_sentencepiece_rules(top, parts_.file_name()));
+    file.sentencepiece = rules;
     file.nfc = rules.nfc;
   } else {
     PAGODA_RETURN_IF_ERROR(parts_.read_normalizer(top.find("normalizer"), file));

@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "text/added_tokens.h"
 #include "text/bpe/encoder.h"
-#include "text/piece_rules.h"
 #include "text/pre_tokenizer.h"
+#include "text/sentencepiece_rules.h"
 #include "text/unigram.h"
 
 namespace pagoda::text {
@@ -19,7 +19,7 @@ struct TokenizerFile {
   BpeModel model;  // without added tokens
   PreTokenizer pre_tokenizer;
   bool nfc = false;                      // the normalizer: NFC or none
-  PieceRules pieces;                     // instead of the two above, where model.is_pieces
+  SentencePieceRules sentencepiece;      // instead of the two above, if model.is_sentencepiece
   UnigramModel unigram;                  // instead of merges, if it is used
   std::vector<AddedToken> added_tokens;  // in file order
   std::vector<int32_t> start_ids;        // ids that post_processor prepends to a text

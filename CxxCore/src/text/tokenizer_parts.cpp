@@ -31,7 +31,7 @@ Status TokenizerParts::check_model(const io::Json& options, BpeModel& model) con
       return unsupported("model.type is " + (value.is_string() ? io::quoted(value.as_string()) : "no string") +
                          "; only BPE and Unigram are read");
     }
-    if (key == "byte_fallback" && is_true && !model.is_pieces) return unsupported("model.byte_fallback is true");
+    if (key == "byte_fallback" && is_true && !model.is_sentencepiece) return unsupported("model.byte_fallback is true");
     if (key == "dropout" && value.is_number() && value.as_double() != 0) return unsupported("model.dropout is not 0");
     if (key == "continuing_subword_prefix" && is_text) return unsupported("model.continuing_subword_prefix is set");
     if (key == "end_of_word_suffix" && is_text) return unsupported("model.end_of_word_suffix is set");
@@ -46,9 +46,9 @@ Status TokenizerParts::check_model(const io::Json& options, BpeModel& model) con
   }
   for (int byte = 0; byte < 256; ++byte) {
     const auto c = static_cast<char>(byte);
-    const int32_t id = model.is_pieces ? model.vocabulary.byte_id(static_cast<unsigned char>(byte))
-                                       : model.vocabulary.find_bytes({&c, 1});
-    model.byte_ids[byte] = id != BpeVocabulary::kNone || model.is_pieces ? id : model.unknown_id;
+    const int32_t id = model.is_sentencepiece ? model.vocabulary.byte_id(static_cast<unsigned char>(byte))
+                                              : model.vocabulary.find_bytes({&c, 1});
+    model.byte_ids[byte] = id != BpeVocabulary::kNone || model.is_sentencepiece ? id : model.unknown_id;
   }
   return ok_status();
 }
@@ -112,8 +112,8 @@ Status TokenizerParts::read_start_tokens(const io::Json* post_processor, Tokeniz
   if (type == nullptr || !type->is_string() || type->as_string() != "TemplateProcessing") return ok_status();
   if (single == nullptr || !single->is_array()) return bad("post_processor.single is missing or not an array");
   std::vector<int32_t>* added = &file.start_ids;
-  for (const io::Json& piece : single->items()) {
-    const io::Json* token = piece.find("SpecialToken");
+  for (const io::Json& item : single->items()) {
+    const io::Json* token = item.find("SpecialToken");
     if (token == nullptr) {  // the text itself
       added = &file.end_ids;
       continue;
@@ -126,7 +126,7 @@ Status TokenizerParts::read_start_tokens(const io::Json* post_processor, Tokeniz
       if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= file.model.vocabulary.size() ||
           !file.model.vocabulary.has(static_cast<int32_t>(id.as_integer())))
         return bad("post_processor: special_tokens." + io::quoted(name->as_string()) + " has an id that is no token");
-      if (added->size() == kMaxStartTokens) return bad("post_processor puts too many tokens around a text");
+      if (added->size() == kMaxStartTokens) return bad("post_processor adds too many tokens to a text");
       added->push_back(static_cast<int32_t>(id.as_integer()));
     }
   }

@@ -1,5 +1,5 @@
-// Viterbi over the characters of a word. A character that no piece spells costs the lowest score less ten, and
-// neighbours of it become one unknown token, or their bytes.
+// Viterbi over the characters of a word. A character that no token spells has the lowest score minus ten; a run of
+// such characters becomes one unknown token, or the tokens of their bytes.
 #include "text/unigram.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ void UnigramEncoder::find_best(std::string_view word) {
     bool has_single = false;
     int32_t node = ByteTrie::kRoot;
     for (size_t end = begin; end < word.size();) {
-      node = model_.pieces.child(node, word[end++]);
+      node = model_.tokens.child(node, word[end++]);
       if (node == ByteTrie::kNone) break;
-      const int32_t id = model_.pieces.value(node);
+      const int32_t id = model_.tokens.value(node);
       if (id == ByteTrie::kNone) continue;
       offer(begin, end, id, model_.scores[id] + before);
       has_single = has_single || end - begin == length;

@@ -1,4 +1,4 @@
-// UnigramModel: of all ways to cut a word into pieces the one with the highest sum of scores. Immutable once built.
+// UnigramModel: splits a word into the tokens with the highest sum of scores. Immutable once built.
 #pragma once
 
 #include <array>
@@ -11,27 +11,27 @@
 namespace pagoda::text {
 
 struct UnigramModel {
-  ByteTrie pieces;             // by id
+  ByteTrie tokens;             // by id
   std::vector<double> scores;  // by id
   double min_score = 0.0;
   int32_t unknown_id = -1;
-  std::array<int32_t, 256> byte_ids{};  // for what no piece spells; used where none is -1
+  std::array<int32_t, 256> byte_ids{};  // for characters that no token spells; used unless one of them is -1
   bool has_byte_ids = false;
 
   bool is_used() const noexcept { return !scores.empty(); }
 };
 
-// One call of encode(): holds its scratch memory. One thread.
+// Holds the scratch memory of one encode() call. Single-threaded.
 class UnigramEncoder {
  public:
   UnigramEncoder(const UnigramModel& model, std::vector<int32_t>& ids) : model_(model), ids_(ids) {}
   void encode_word(std::string_view word);  // valid UTF-8
 
  private:
-  struct Node {  // the best way to here
+  struct Node {  // the best path to this offset
     double score = 0.0;
     int32_t id = -1;
-    size_t begin = SIZE_MAX;  // of its last piece; SIZE_MAX: no way yet
+    size_t begin = SIZE_MAX;  // start of its last token; SIZE_MAX: no path yet
   };
   void find_best(std::string_view word);
   void add_unknown(std::string_view text);

@@ -124,12 +124,12 @@ extension TranscriptModel {
     engines.refresh()
   }
 
-  /// Changes a message where it is: a copy of a long answer for each of its tokens would cost more than the answer.
+  /// Changes a message in place: copying a long answer for each token would cost more than the answer.
   private func update(_ id: UUID, _ body: (inout ChatMessage) -> Void) {
     if let index = messages.lastIndex(where: { $0.id == id }) { body(&messages[index]) }
   }
 
-  /// The end of an answer, for a reason or without one.
+  /// Ends an answer, with or without a reason.
   private func end(_ id: UUID, with error: (any Error)?) {
     if let error {
       let failure = error as? ChatFailure ?? ChatFailure("The answer failed", error)
@@ -149,10 +149,10 @@ extension TranscriptModel {
 
   func take(_ event: Event, into id: UUID) {
     switch event {
-    case .text(let piece):
-      update(id) { $0.text += piece }
-      markdown.append(piece)
-    case .reasoning(let piece): update(id) { $0.reasoning += piece }
+    case .text(let chunk):
+      update(id) { $0.text += chunk }
+      markdown.append(chunk)
+    case .reasoning(let chunk): update(id) { $0.reasoning += chunk }
     case .toolCall, .rejectedToolCall: break  // chats have no tools
     case .token: countToken()
     case .finished(let completion):
@@ -177,7 +177,8 @@ extension TranscriptModel {
     if stats.completionTokens % 32 == 1 { engines.refresh() }
   }
 
-  /// A crash loses two seconds of an answer, or a sixteenth of a long one: all of its saves together cost as much as its length.
+  /// A crash loses at most two seconds of an answer, or a sixteenth of a long one, so that the cost of all saves
+  /// together is proportional to its length.
   private func keepNowAndThen(_ id: UUID) {
     let now = ContinuousClock.now
     guard now - savedAt > savingInterval, let message = messages.last(where: { $0.id == id }) else { return }

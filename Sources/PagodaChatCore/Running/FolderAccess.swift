@@ -1,17 +1,17 @@
 // FolderAccess: keeps the permission to read a folder outside the app's sandbox, as a bookmark.
 import Foundation
 
-/// Keeps the permission to read a folder that a person chose.
+/// Keeps the permission to read a folder chosen by the user.
 public protocol FolderAccess: Sendable {
   /// The bookmark that restores the permission at the next start.
   func bookmark(of folder: URL) throws -> Data
-  /// The folder of a bookmark, with permission to read it, and whether the bookmark should be made anew.
+  /// The folder of a bookmark, with permission to read it, and whether the bookmark should be renewed.
   func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool)
 }
 
-/// Security-scoped bookmarks on Apple systems, where a sandboxed app may read a folder only with one; elsewhere the path.
+/// Security-scoped bookmarks on Apple systems, where a sandboxed app needs one to read a folder; elsewhere the path.
 public struct SystemFolderAccess: FolderAccess {
-  /// The system's own.
+  /// Uses the system's bookmarks.
   public init() {}
 
   #if os(macOS)
@@ -50,7 +50,7 @@ public struct SystemFolderAccess: FolderAccess {
   public func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool) {
     let folder = URL(filePath: String(decoding: bookmark, as: UTF8.self))
     guard (try? folder.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true else {
-      throw StoreError("\(folder.path) is not there any more")
+      throw StoreError("\(folder.path) no longer exists")
     }
     return (folder, false)
   }

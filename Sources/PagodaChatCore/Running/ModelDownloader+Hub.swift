@@ -7,7 +7,7 @@ public struct FoundModel: Hashable, Sendable, Identifiable {
   public var id: String
   /// Downloads of the last month.
   public var downloads: Int
-  /// Why it cannot be downloaded or loaded; nil when no reason is known.
+  /// Why it cannot be downloaded or loaded; nil if no reason is known.
   public var obstacle: String?
 
   /// A model that a search found.
@@ -18,7 +18,7 @@ public struct FoundModel: Hashable, Sendable, Identifiable {
   }
 }
 
-/// One of several models in a repository, of which one is enough: the same weights in another format.
+/// One of several models in a repository, of which one is sufficient: the same weights in another format.
 public struct ModelChoice: Hashable, Sendable, Identifiable {
   /// The name of its file, or a pattern for its parts.
   public var id: String
@@ -39,9 +39,9 @@ public struct ModelChoice: Hashable, Sendable, Identifiable {
 }
 
 extension ModelDownloader {
-  /// Nothing: a source need not have a search.
+  /// Empty: a source need not support search.
   public func search(_ words: String) async throws -> [FoundModel] { [] }
-  /// Nothing to choose from.
+  /// Empty: nothing to choose from.
   public func choices(of id: String) async throws -> [ModelChoice] { [] }
   /// The whole model, for a source without choices.
   public func download(_ id: String, only choice: ModelChoice) -> AsyncThrowingStream<DownloadProgress, any Error> {
@@ -57,7 +57,7 @@ extension HubModels {
       FoundModel(
         id: hit.id, downloads: hit.downloads,
         obstacle: !hit.hasWeights
-          ? "has no safetensors and no GGUF" : hit.isGated ? "access must be asked for at the hub" : nil)
+          ? "has no safetensors and no GGUF" : hit.isGated ? "access must be requested on the hub" : nil)
     }
   }
 

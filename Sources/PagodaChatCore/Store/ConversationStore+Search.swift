@@ -40,9 +40,9 @@ extension String {
 
   /// Some forty characters before and after the first occurrence of `word`.
   fileprivate func excerpt(around word: String) -> String {
-    let place = range(of: word, options: [.caseInsensitive, .diacriticInsensitive]) ?? startIndex..<startIndex
-    let from = index(place.lowerBound, offsetBy: -40, limitedBy: startIndex) ?? startIndex
-    let to = index(place.upperBound, offsetBy: 40, limitedBy: endIndex) ?? endIndex
+    let match = range(of: word, options: [.caseInsensitive, .diacriticInsensitive]) ?? startIndex..<startIndex
+    let from = index(match.lowerBound, offsetBy: -40, limitedBy: startIndex) ?? startIndex
+    let to = index(match.upperBound, offsetBy: 40, limitedBy: endIndex) ?? endIndex
     let line = self[from..<to].split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return (from > startIndex ? "… " : "") + line + (to < endIndex ? " …" : "")
   }

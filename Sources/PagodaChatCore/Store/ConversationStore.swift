@@ -26,7 +26,7 @@ public final class ConversationStore: @unchecked Sendable {
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     } catch {
-      throw StoreError("\(folder.path) cannot be made: \(error.localizedDescription)")
+      throw StoreError("\(folder.path) cannot be created: \(error.localizedDescription)")
     }
     var reader = StoreReader()
     var state = State()

@@ -1,7 +1,7 @@
-// Attachment: a text file that goes along with a message.
+// Attachment: a text file attached to a message.
 import Foundation
 
-/// A text file that goes along with a message.
+/// A text file attached to a message.
 public struct Attachment: Codable, Hashable, Sendable, Identifiable {
   /// Its permanent identity.
   public var id = UUID()
@@ -10,7 +10,7 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
   /// Its content.
   public var text: String
 
-  /// Most bytes of one file: more than the contexts of most models take.
+  /// Maximum bytes of one file: more than the contexts of most models.
   public static let maximumBytes = 1 << 20
 
   /// A file's name and content.
@@ -19,7 +19,7 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
     self.text = text
   }
 
-  /// Reads a file. Throws a ``ChatFailure`` for what is no text, or too much of it.
+  /// Reads a file. Throws a ``ChatFailure`` if it is not text, or too large.
   public init(contentsOf url: URL) throws {
     let name = url.lastPathComponent
     #if canImport(Darwin)
@@ -32,7 +32,7 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
     }
     if let size = values?.fileSize, size > Self.maximumBytes {
       throw ChatFailure(
-        "\(name) cannot be attached", cause: "It has \(size) bytes; \(Self.maximumBytes) are the most.",
+        "\(name) cannot be attached", cause: "It has \(size) bytes; at most \(Self.maximumBytes) are allowed.",
         advice: "Attach the part that matters.")
     }
     let data: Data
@@ -43,7 +43,7 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
     self.init(name: name, text: text)
   }
 
-  /// As the model reads it: the name, then the content in a fence that the content does not close.
+  /// The text that the model reads: the name, then the content in a fence that the content does not close.
   var markdown: String {
     let longest = text.split(whereSeparator: { $0 != "`" }).map(\.count).max() ?? 0
     let fence = String(repeating: "`", count: max(3, longest + 1))

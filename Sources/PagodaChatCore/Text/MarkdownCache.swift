@@ -1,39 +1,39 @@
 // MarkdownCache: the blocks of the messages of a conversation, parsed once.
 import Foundation
 
-/// The blocks of messages: of finished ones as they were when last asked for, of the one in progress as it comes.
+/// The blocks of messages: cached for finished ones, updated incrementally for the one in progress.
 @MainActor
 final class MarkdownCache {
   /// The part of an answer that may still change is shorter than two of these.
-  static let pieceBytes = 2048
+  static let chunkBytes = 2048
 
   private var finished: [UUID: (length: Int, blocks: MarkdownBlocks)] = [:]
   private var streamID: UUID?
   private var stream = MarkdownStream()
   private var settled = MarkdownBlocks.Storage()
 
-  /// Bytes looked at for answers in progress.
+  /// Bytes examined for answers in progress.
   var examinedCharacters: Int { stream.examinedCharacters }
-  /// Blocks made or copied for readings of the answer in progress.
+  /// Blocks created or copied for readings of the answer in progress.
   private(set) var copiedBlocks = 0
 
-  /// An answer begins.
+  /// An answer starts.
   func begin(_ id: UUID) {
     streamID = id
-    stream = MarkdownStream(pieceBytes: Self.pieceBytes)
+    stream = MarkdownStream(chunkBytes: Self.chunkBytes)
     settled = MarkdownBlocks.Storage()
     copiedBlocks = 0
   }
 
-  func append(_ piece: String) {
-    stream.append(piece)
+  func append(_ chunk: String) {
+    stream.append(chunk)
     let new = stream.closedBlocks[settled.blocks.count...]
     if new.isEmpty { return }
     settled.append(new)
     copiedBlocks += new.count
   }
 
-  /// The answer is whole: its long blocks are whole from now on.
+  /// The answer is complete: its long blocks are no longer split.
   func end() { streamID = nil }
 
   func blocks(of message: ChatMessage) -> MarkdownBlocks {

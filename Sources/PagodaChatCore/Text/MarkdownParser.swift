@@ -1,6 +1,6 @@
-// MarkdownParser: Markdown line by line into blocks; long blocks in segments while a text grows.
+// MarkdownParser: parses Markdown into blocks, line by line; splits long blocks into segments while a text grows.
 
-/// Parses line by line. What a line means may depend on the one before it, never on more.
+/// Parses line by line. The meaning of a line may depend on the previous one, never on more.
 struct MarkdownParser: Sendable {
   private enum Open {
     case none
@@ -11,25 +11,25 @@ struct MarkdownParser: Sendable {
     case table(header: [String], rows: [[String]], columns: Int)
   }
 
-  /// A block of this size is closed and another of its kind begun: code that is not closed, a list after a list, a table
-  /// without a header.
-  let pieceBytes: Int
+  /// A block of this size is closed and another of its kind is started: unclosed code, a list after a list, a
+  /// table without a header.
+  let chunkBytes: Int
   var closed: [MarkdownBlock] = []
-  /// Size of what may still change.
+  /// Size of the unsettled part.
   var unsettledBytes: Int { openBytes + (header?.utf8.count ?? 0) }
 
   private var openBytes = 0
   private var open = Open.none
-  private var header: Substring?  // a line of a paragraph that heads a table if a rule follows
-  private var isWithinLine = false  // what comes next is the rest of a line
+  private var header: Substring?  // a line of a paragraph that becomes a table header if a rule follows
+  private var isWithinLine = false  // the next text is the rest of a line
 
-  init(pieceBytes: Int = .max) { self.pieceBytes = pieceBytes }
+  init(chunkBytes: Int = .max) { self.chunkBytes = chunkBytes }
 
-  /// Takes a line, or a part of one that is continued.
+  /// Takes a line, or the first part of one.
   mutating func take(_ line: Substring, isContinued: Bool = false) {
     let isRest = isWithinLine
     isWithinLine = isContinued
-    if isRest, line.trimmed.isEmpty { return }  // the line ended where it was broken
+    if isRest, line.trimmed.isEmpty { return }  // the line ended where it was split
     if let candidate = header {
       header = nil
       if MarkdownLine.isTableRule(line) {
@@ -77,7 +77,7 @@ struct MarkdownParser: Sendable {
     close()
   }
 
-  /// A line that continues no block except perhaps a paragraph.
+  /// A line that continues no block, except possibly a paragraph.
   private mutating func begin(_ line: Substring) {
     let trimmed = line.trimmed
     if let fence = MarkdownLine.fence(line) {
@@ -111,7 +111,7 @@ struct MarkdownParser: Sendable {
   private mutating func takeInList(
     _ line: Substring, _ items: inout [MarkdownItem], _ isAfterBlank: Bool, _ isRest: Bool
   ) {
-    let isFull = openBytes >= pieceBytes
+    let isFull = openBytes >= chunkBytes
     if !isRest, let item = MarkdownLine.item(line) {
       if isFull { closeList(&items) }
       items.append(item)
@@ -153,10 +153,11 @@ struct MarkdownParser: Sendable {
     grow(by: line)
   }
 
-  /// The open block has one more line. If it is as long as a segment may be, it is closed and the next segment begins.
+  /// The open block has one more line. If it has the maximum length of a segment, it is closed and the next segment
+  /// starts.
   private mutating func grow(by line: Substring) {
     openBytes += line.utf8.count + 1
-    if openBytes < pieceBytes { return }
+    if openBytes < chunkBytes { return }
     let full = open
     close()
     switch full {

@@ -1,11 +1,11 @@
-// MarkdownStream: Markdown that arrives in chunks; each line is parsed once, whatever comes after it.
+// MarkdownStream: Markdown that arrives in chunks; each line is parsed once, regardless of later text.
 
-/// Markdown that arrives in chunks. A line is parsed once, when its end has come; only the line that is still open is looked
-/// at again, so that a whole answer costs as much as its length.
+/// Markdown that arrives in chunks. A line is parsed once, when its end has arrived; only the open line is
+/// examined again, so that a whole answer costs time proportional to its length.
 public struct MarkdownStream: Sendable {
-  /// Everything that has come.
+  /// The text so far.
   public private(set) var text = ""
-  /// Bytes that were looked at so far, those that may still change once per reading; for tests of the cost.
+  /// Bytes examined so far, unsettled ones once per reading; for tests of the cost.
   public private(set) var examinedCharacters = 0
 
   private var openLine = ""
@@ -14,15 +14,16 @@ public struct MarkdownStream: Sendable {
   /// An empty text.
   public init() { parser = MarkdownParser() }
 
-  /// An empty text whose long blocks come in segments of about this size, so that the part that may still change stays short.
-  init(pieceBytes: Int) { parser = MarkdownParser(pieceBytes: pieceBytes) }
+  /// An empty text whose long blocks come in segments of about this size, so that the part that may still change stays
+  /// short.
+  init(chunkBytes: Int) { parser = MarkdownParser(chunkBytes: chunkBytes) }
 
   /// Takes the next chunk.
-  public mutating func append(_ piece: String) {
-    text += piece
-    let hadHalf = openLine.last == "\r"  // of a line break
-    openLine += piece
-    guard hadHalf || piece.contains(where: \.isNewline) else { return breakLongLine() }
+  public mutating func append(_ chunk: String) {
+    text += chunk
+    let hadHalf = openLine.last == "\r"  // the first half of a CRLF has arrived
+    openLine += chunk
+    guard hadHalf || chunk.contains(where: \.isNewline) else { return breakLongLine() }
     examinedCharacters += openLine.utf8.count
     let isHalf = openLine.last == "\r"
     var lines = openLine.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -31,22 +32,22 @@ public struct MarkdownStream: Sendable {
     openLine = (lines.last.map { String($0) } ?? "") + (isHalf ? "\r" : "")
   }
 
-  /// A line longer than a segment is split at its blanks.
+  /// A line longer than a segment is split at its spaces.
   private mutating func breakLongLine() {
-    guard openLine.utf8.count > parser.pieceBytes else { return }
+    guard openLine.utf8.count > parser.chunkBytes else { return }
     examinedCharacters += openLine.utf8.count
     let end = openLine.lastIndex(of: " ") ?? openLine.endIndex
     parser.take(openLine[..<end], isContinued: true)
     openLine = String(openLine[end...])
   }
 
-  /// The blocks that can change no more.
+  /// The settled blocks.
   public var closedBlocks: [MarkdownBlock] { parser.closed }
 
   /// All blocks, the last of which may still grow.
   public var blocks: [MarkdownBlock] { parser.closed + openBlocks }
 
-  /// The blocks that may still change: mostly one.
+  /// The unsettled blocks: usually one.
   public var openBlocks: [MarkdownBlock] {
     var rest = parser
     rest.closed = []

@@ -1,11 +1,12 @@
-// Answers of a chat session: whole, as chunks of text, as events, or as a value; each turn enters the history when it ends.
+// Answers of a chat session: whole, as chunks of text, as events, or as a value; each turn is added to the history when
+// it ends.
 internal import Foundation
 
 extension ChatSession {
-  /// Answers a message, or several, and remembers them and the answer.
+  /// Answers one or more messages and adds them and the answer to the history.
   /// - Parameters:
   ///   - input: a text, a ``Message`` or an array of them.
-  ///   - options: what is different for this answer.
+  ///   - options: options for this answer only.
   public func respond(
     to input: some ChatInput, options: ResponseOptions = ResponseOptions()
   ) async throws -> Response {
@@ -21,23 +22,23 @@ extension ChatSession {
     stream(input, options) { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  /// Answers as events: reasoning, text, tool calls, tokens, and how it ended.
+  /// Answers as events: reasoning, text, tool calls, tokens, and the completion.
   ///
-  /// The session runs its own tools: their calls are events, their results go to the model, and the answer continues.
-  /// When the reader goes away, the answer stops and the part that has come is remembered.
+  /// The session runs its own tools: their calls are events, their results are sent to the model, and the answer
+  /// continues. If the stream is dropped, the answer stops and the part generated so far is kept.
   public func streamEvents(
     to input: some ChatInput, options: ResponseOptions = ResponseOptions()
   ) -> AsyncThrowingStream<Event, any Error> {
     stream(input, options) { $0 }
   }
 
-  /// The number of tokens of the conversation as the model would read it, with `input` after it if given. Compare it with
-  /// the context of `engine.info.plan.maximumModelLength`.
+  /// The number of tokens of the conversation, followed by `input` if given, as the model would read it. Compare it
+  /// with `engine.info.plan.maximumModelLength`.
   public func tokenCount(adding input: (some ChatInput)? = String?.none) throws -> Int {
     try engine.tokenCount(of: withState { $0.request(for: input?.messages ?? []) })
   }
 
-  /// Has the engine read the instructions and tools, so that the first answer begins sooner.
+  /// Lets the engine process the instructions and tools in advance, so that the first answer starts sooner.
   public func prewarm() async throws {
     var request = withState { $0.request(for: [.user("")]) }
     request.sampling.maximumTokens = 1
@@ -66,7 +67,7 @@ extension ChatSession {
     }
   }
 
-  /// One answer of the engine within a turn; tool results begin another one.
+  /// One answer of the engine within a turn; tool results start another one.
   private struct Round: Sendable {
     var id: Int
     var deliver: @Sendable (Event) -> Void
@@ -87,7 +88,7 @@ extension ChatSession {
   private func run(_ round: Round) {
     do {
       guard let request = withState({ $0.turn?.id == round.id ? $0.requestOfTurn() : nil }) else {
-        return round.finish(nil)  // reset or cancelled meanwhile
+        return round.finish(nil)  // it was reset or cancelled in the meantime
       }
       let cancel = try engine.start(request) { event in
         if self.note(event, in: round.id) { round.deliver(event) }
@@ -100,19 +101,19 @@ extension ChatSession {
         state.turn?.cancel = cancel
         return true
       }
-      if !isCurrent { cancel() }  // the reader went away between two rounds; no effect on an answer that is whole
+      if !isCurrent { cancel() }  // the stream was dropped between two rounds; no effect on a complete answer
     } catch {
       drop(round.id)
       round.finish(error)
     }
   }
 
-  /// Runs on the engine's thread. Turns that are not the current one any more were reset or cancelled. False for the end
-  /// of an answer that tool results will continue.
+  /// Runs on the engine's thread. A turn that is no longer current was reset or cancelled. Returns false at the end of
+  /// an answer that tool results will continue.
   private func note(_ event: Event, in id: Int) -> Bool {
     switch event {
-    case .text(let piece): change { if $0.turn?.id == id { $0.turn?.text += piece } }
-    case .reasoning(let piece): change { if $0.turn?.id == id { $0.turn?.reasoning += piece } }
+    case .text(let chunk): change { if $0.turn?.id == id { $0.turn?.text += chunk } }
+    case .reasoning(let chunk): change { if $0.turn?.id == id { $0.turn?.reasoning += chunk } }
     case .toolCall(let call): withState { if $0.turn?.id == id { $0.turn?.calls.append(call) } }
     case .token, .rejectedToolCall: break
     case .finished(let completion):
@@ -122,7 +123,7 @@ extension ChatSession {
     return true
   }
 
-  /// Begins to run what the model called, if it called anything; the next round follows.
+  /// Starts running the tools that the model called, if any; the next round follows.
   private func runTools(after round: Round) -> Bool {
     guard let (calls, tools) = withState({ $0.hasCallsToRun(in: round.id) ? $0.callsToRun() : nil }) else {
       return false
@@ -146,7 +147,7 @@ extension ChatSession {
     return true
   }
 
-  /// Moves a turn into the history. One that was stopped before any answer came leaves no trace.
+  /// Moves a turn into the history. A turn that was stopped before its answer began is not kept.
   private func close(_ id: Int, with completion: Completion?) {
     change { state in
       guard let turn = state.turn, turn.id == id else { return }

@@ -1,19 +1,19 @@
-// ResponseOptions and ChatInput: what is different for one answer of a session, and what it answers.
+// ResponseOptions and ChatInput: the options and the input of one answer of a session.
 
-/// Options of one answer of a ``ChatSession``; nil takes the session's own.
+/// Options for one answer of a ``ChatSession``; nil means the session's own value.
 public struct ResponseOptions: Hashable, Sendable {
-  /// How tokens are picked.
+  /// How tokens are sampled.
   public var sampling: SamplingParameters?
-  /// Most tokens of the answer; goes before `sampling`.
+  /// Maximum tokens of the answer; overrides `sampling`.
   public var maximumTokens: Int?
   /// Whether the model thinks before it answers.
   public var thinking: Bool?
   /// Whether the session's tools are offered.
   public var usesTools = true
-  /// Of requests that wait, those with a lower priority run first.
+  /// Waiting requests with a lower priority value run first.
   public var priority = 0
 
-  /// Options; those not given are the session's.
+  /// Options; those not given are taken from the session.
   public init(
     sampling: SamplingParameters? = nil, maximumTokens: Int? = nil, thinking: Bool? = nil, usesTools: Bool = true,
     priority: Int = 0
@@ -26,14 +26,14 @@ public struct ResponseOptions: Hashable, Sendable {
   }
 }
 
-/// Input that a session can answer: a text, a message, or several messages.
+/// Input that a session can answer: a string, a message, or several messages.
 public protocol ChatInput: Sendable {
   /// The messages to append to the conversation.
   var messages: [Message] { get }
 }
 
 extension String: ChatInput {
-  /// A message of the person.
+  /// A message of the user.
   public var messages: [Message] { [.user(self)] }
 }
 
@@ -47,7 +47,7 @@ extension [Message]: ChatInput {
   public var messages: [Message] { self }
 }
 
-/// Puts events together to a response.
+/// Collects events into a response.
 struct ResponseCollector {
   private var text = ""
   private var reasoning = ""
@@ -58,8 +58,8 @@ struct ResponseCollector {
 
   mutating func take(_ event: Event) {
     switch event {
-    case .text(let piece): text += piece
-    case .reasoning(let piece): reasoning += piece
+    case .text(let chunk): text += chunk
+    case .reasoning(let chunk): reasoning += chunk
     case .toolCall(let call): calls.append(call)
     case .rejectedToolCall(let call): rejected.append(call)
     case .token(let token): tokens.append(token)
@@ -67,7 +67,7 @@ struct ResponseCollector {
     }
   }
 
-  /// Throws `CancellationError` where the stream ended without `finished`, which only a cancelled task sees.
+  /// Throws `CancellationError` if the stream ended without `finished`, which happens only in a cancelled task.
   func response() throws -> Response {
     guard let completion else { throw CancellationError() }
     return Response(

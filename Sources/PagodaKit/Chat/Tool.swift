@@ -3,26 +3,26 @@ internal import Foundation
 
 /// A function that a model may call, as the model sees it.
 public struct ToolDefinition: Hashable, Sendable, Codable {
-  /// The name the model calls it by.
+  /// The name by which the model calls it.
   public var name: String
   /// A description for the model.
   public var description: String
-  /// JSON schema of the object of its arguments.
+  /// The JSON schema of its arguments.
   public var parameters: String
 
-  /// A function with the form of its arguments.
+  /// A function with the schema of its arguments.
   public init(name: String, description: String, parameters: JSONSchema) {
     self.init(name: name, description: description, parameters: parameters.json)
   }
 
-  /// A function with the JSON text of the schema of its arguments.
+  /// A function with the schema of its arguments as JSON text.
   public init(name: String, description: String, parameters: String = #"{"type":"object","properties":{}}"#) {
     self.name = name
     self.description = description
     self.parameters = parameters
   }
 
-  /// In OpenAI's shape, which chat templates expect.
+  /// The declaration in OpenAI's format, which chat templates expect.
   package func json() throws -> JSONValue {
     guard let schema = JSONValue.parse(parameters), schema.objectValue != nil else {
       throw PagodaError.invalidArgument("the parameters of the tool '\(name)' are not a JSON object")
@@ -36,28 +36,28 @@ public struct ToolDefinition: Hashable, Sendable, Codable {
   }
 }
 
-/// A call of a tool, as a model made it.
+/// A tool call made by a model.
 public struct ToolCall: Hashable, Sendable, Codable, Identifiable {
-  /// Tells calls apart; results name it.
+  /// Identifies the call; its result refers to it.
   public var id: String
-  /// The tool.
+  /// The tool's name.
   public var name: String
-  /// The JSON object of its arguments.
+  /// The arguments, as a JSON object.
   public var arguments: String
 
-  /// A call of a tool.
+  /// A tool call.
   public init(id: String, name: String, arguments: String) {
     self.id = id
     self.name = name
     self.arguments = arguments
   }
 
-  /// The arguments as a value of a type of yours.
+  /// The arguments as a value of your own type.
   public func decodeArguments<Arguments: Decodable>(as type: Arguments.Type = Arguments.self) throws -> Arguments {
     do {
       return try JSONDecoder().decode(type, from: Data(arguments.utf8))
     } catch {
-      throw PagodaError.invalidArgument("the arguments of '\(name)' are not what it takes: \(arguments)")
+      throw PagodaError.invalidArgument("the arguments of '\(name)' do not match its parameters: \(arguments)")
     }
   }
 
@@ -69,7 +69,7 @@ public struct ToolCall: Hashable, Sendable, Codable, Identifiable {
   }
 }
 
-/// A tool that a ``ChatSession`` runs by itself when the model calls it.
+/// A tool that a ``ChatSession`` runs itself when the model calls it.
 ///
 /// ```swift
 /// struct Place: Decodable, Sendable { var city: String }
@@ -82,15 +82,15 @@ public struct Tool: Sendable {
   public var definition: ToolDefinition
   let body: @Sendable (ToolCall) async throws -> String
 
-  /// A tool whose arguments are a value of a type of yours. What it returns, or the error it throws, goes to the model.
-  /// Fails where the schema of the type cannot be derived (``JSONSchema/derived(from:)``).
+  /// A tool whose arguments are a value of your own type. Its result, or the error it throws, is sent to the model.
+  /// Throws if the schema of the type cannot be derived (``JSONSchema/derived(from:)``).
   public init<Arguments: Decodable & Sendable>(
     name: String, description: String, _ body: @escaping @Sendable (Arguments) async throws -> String
   ) throws {
     self.init(name: name, description: description, parameters: try .derived(from: Arguments.self), body)
   }
 
-  /// The same with a schema of its own.
+  /// The same with an explicit schema.
   public init<Arguments: Decodable & Sendable>(
     name: String, description: String, parameters: JSONSchema,
     _ body: @escaping @Sendable (Arguments) async throws -> String
@@ -99,7 +99,7 @@ public struct Tool: Sendable {
     self.body = { try await body(try $0.decodeArguments()) }
   }
 
-  /// A tool that reads its arguments itself.
+  /// A tool that decodes its arguments itself.
   public init(_ definition: ToolDefinition, _ body: @escaping @Sendable (ToolCall) async throws -> String) {
     self.definition = definition
     self.body = body

@@ -1,20 +1,20 @@
-// Embedding: a text as one vector, made of the model's states.
+// Embedding: a text as one vector, computed from the model's hidden states.
 internal import CxxCore
 
-/// How the states of a text's tokens become one vector.
+/// How the hidden states of a text's tokens become one vector.
 @frozen
 public enum Pooling: String, Hashable, Sendable, CaseIterable {
-  /// That of the last token, as Qwen3-Embedding was trained.
+  /// The state of the last token, as Qwen3-Embedding was trained.
   case last
-  /// The mean of all.
+  /// The mean of all states.
   case mean
 }
 
 /// A text as a vector.
 public struct Embedding: Hashable, Sendable {
-  /// The values, as many as the model's hidden size has.
+  /// The components; their number is the model's hidden size.
   public var values: [Float]
-  /// Tokens of the text.
+  /// Number of tokens in the text.
   public var tokenCount: Int
 
   /// A text as a vector.
@@ -23,7 +23,7 @@ public struct Embedding: Hashable, Sendable {
     self.tokenCount = tokenCount
   }
 
-  /// The first `dimensions` values, or all, scaled to length 1. A vector of zeros stays one.
+  /// The first `dimensions` components, or all, scaled to length 1. A zero vector is returned unchanged.
   public func normalized(dimensions: Int? = nil) -> Embedding {
     let kept = values.prefix(dimensions ?? values.count)
     let length = kept.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
@@ -38,8 +38,8 @@ public struct Embedding: Hashable, Sendable {
 }
 
 extension Engine {
-  /// The vector of a text, of length 1. Any model gives one; those trained for it, such as Qwen3-Embedding, give one that
-  /// is near those of texts of like meaning.
+  /// The vector of a text, of length 1. Any model produces one; models trained for it, such as Qwen3-Embedding, give
+  /// texts of similar meaning similar vectors.
   public func embed(_ text: String, pooling: Pooling = .last) async throws -> Embedding {
     let tokens = try embeddingTokens(of: text)
     let cancellation = Cancellation()
@@ -59,14 +59,14 @@ extension Engine {
     }
   }
 
-  /// The tokens of a text with those that the tokenizer puts before and behind it.
+  /// The tokens of a text, including those that the tokenizer adds at its start and end.
   package func embeddingTokens(of text: String) throws -> [Int32] {
-    guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer; give it token ids") }
+    guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer; use token ids") }
     return tokenizer.startTokens + (try tokenizer.encode(text)) + tokenizer.endTokens
   }
 
-  /// Queues a text; `done` is called once, on the engine's thread, with a vector that is not normalised. Returns what
-  /// cancels it.
+  /// Queues a text; `done` is called once, on the engine's thread, with a vector that is not normalised. Returns the
+  /// cancellation.
   package func startEmbedding(
     of tokens: [Int32], pooling: Pooling, cacheSalt: String = "", shareID: String = "", priority: Int = 0,
     done: @escaping @Sendable (Result<(Embedding, Completion), any Error>) -> Void
@@ -88,7 +88,7 @@ extension Engine {
   }
 }
 
-/// The Swift side of a request for an embedding; alive from submit to the finished event.
+/// The Swift side of an embedding request; alive from submission to the finished event.
 private final class EmbeddingBox: Sendable {
   let done: @Sendable (Result<(Embedding, Completion), any Error>) -> Void
 
@@ -103,7 +103,7 @@ private final class EmbeddingBox: Sendable {
   }
 }
 
-/// Called by the core on its own thread, so it must belong to no actor.
+/// Called by the core on its own thread, so it must not belong to an actor.
 private func receiveEmbedding(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<pagoda.Event>) {
   guard let context, event.pointee.kind == .finished else { return }
   let box = Unmanaged<EmbeddingBox>.fromOpaque(context)

@@ -4,17 +4,17 @@ internal import CxxCore
 /// A prompt as the engine takes it.
 package struct EncodedPrompt: Sendable {
   package var ids: [Int32]
-  /// How the answer begins, for telling reasoning from text.
+  /// How the answer starts, to separate reasoning from text.
   package var opening: OutputParser.Opening
   /// The text rendered by the chat template; empty for other prompts.
   package var text = ""
-  /// Whether thinking tags in it are control tokens on purpose: the template's, or ids chosen by the caller. Text that
-  /// spells a tag merely mentions it.
+  /// Whether thinking tags in it are deliberate control tokens: written by the template, or ids chosen by the caller.
+  /// Text that spells a tag only mentions it.
   package var hasThinkingTags = true
 }
 
 extension Engine {
-  /// The number of tokens of a request's prompt as the model would read it: chat template, tools and all.
+  /// The number of tokens of a request's prompt as the model would read it, including chat template and tools.
   public func tokenCount(of request: Request) throws -> Int {
     try request.refuseToolsWithoutConversation()
     return try encode(request.prompt, tools: request.tools.map { try $0.json() }, thinking: request.thinking).ids.count
@@ -29,7 +29,7 @@ extension Engine {
     case .text(let text):
       let tokenizer = try requireTokenizer()
       let ids = try tokenizer.encode(text, parsingSpecialTokens: true)
-      let start = tokenizer.startTokens  // once, also if the text spells it
+      let start = tokenizer.startTokens  // only once, even if the text spells it
       return EncodedPrompt(
         ids: ids.starts(with: start) ? ids : start + ids, opening: .textOnly, hasThinkingTags: false)
     case .messages(let messages):
@@ -41,20 +41,20 @@ extension Engine {
   package func encode(_ chat: ChatPrompt) throws -> EncodedPrompt {
     guard let chatTemplate else {
       throw PagodaError.unsupported(
-        info.chatTemplateError ?? "this model has no chat template; give it text or token ids")
+        info.chatTemplateError ?? "this model has no chat template; use text or token ids")
     }
     let rendered = chatTemplate.render(std.string(chat.json.text))
     try rendered.status.throwIfError()
-    let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
+    let result = try requireTokenizer().core.encode_prompt(rendered.segments)
     try result.status.throwIfError()
     let text = String(rendered.text)
-    // A tag that ends a message opens nothing: only the template's last segment counts.
-    let end = rendered.pieces.last.map { $0.from_template ? String($0.text) : "" } ?? ""
+    // A tag at the end of a message opens nothing: only the template's last segment counts.
+    let end = rendered.segments.last.map { $0.from_template ? String($0.text) : "" } ?? ""
     return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: end), text: text)
   }
 
   private func requireTokenizer() throws -> Tokenizer {
-    guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer; give it token ids") }
+    guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer; use token ids") }
     return tokenizer
   }
 }
@@ -63,6 +63,6 @@ extension Request {
   func refuseToolsWithoutConversation() throws {
     if case .messages = prompt { return }
     if tools.isEmpty { return }
-    throw PagodaError.invalidArgument("tools need a conversation; a prompt of text or tokens has no place for them")
+    throw PagodaError.invalidArgument("tools need a conversation; they cannot be used with a prompt of text or tokens")
   }
 }

@@ -1,4 +1,4 @@
-// Requests: submission, the callback from the engine's thread, and streams over it.
+// Requests: submission, the callback from the engine's thread, and streams on top of it.
 internal import CxxCore
 internal import Foundation
 
@@ -31,8 +31,8 @@ extension Engine {
     return try collector.response()
   }
 
-  /// Queues a request; its events come on the engine's thread, then `end` once. Returns what cancels it. `other` takes the place
-  /// of the model's own tokenizer and chat template.
+  /// Queues a request; its events arrive on the engine's thread, then `end` is called once. Returns the cancellation.
+  /// `other` replaces the model's own tokenizer and chat template.
   package func start(
     _ request: Request, tokenizer other: (any ChatTokenizer)? = nil, deliver: @escaping @Sendable (Event) -> Void,
     end: @escaping @Sendable (PagodaError?) -> Void
@@ -86,16 +86,16 @@ extension Engine {
   }
 }
 
-/// The Swift side of a running request; alive from submit to the finished event.
+/// The Swift side of a running request; alive from submission to the finished event.
 /// Only the engine's thread touches the parser.
 private final class RequestBox: @unchecked Sendable {
   private let parser: OutputParser
-  private var decoder: AnswerDecoder?  // of another tokenizer than the model's own
+  private var decoder: AnswerDecoder?  // for a tokenizer other than the model's own
   private var decodingFailure: PagodaError?
-  private var call: ToolCall?  // whose arguments are coming
-  var receipt: Receipt?  // of the answer being made, if they are kept
+  private var call: ToolCall?  // the call whose arguments are arriving
+  var receipt: Receipt?  // of the current answer, if receipts are kept
   var take: (@Sendable (Receipt) -> Void)?
-  var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are wanted
+  var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are requested
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable (PagodaError?) -> Void
 
@@ -138,9 +138,9 @@ private final class RequestBox: @unchecked Sendable {
     }
   }
 
-  private func deliver(_ pieces: [OutputPiece]) {
-    for piece in pieces {
-      switch piece {
+  private func deliver(_ segments: [OutputSegment]) {
+    for segment in segments {
+      switch segment {
       case .text(let text): deliver(.text(text))
       case .reasoning(let text): deliver(.reasoning(text))
       case .toolCallBegin(_, let name): call = ToolCall(id: "call_\(UUID().uuidString)", name: name, arguments: "")
@@ -156,7 +156,7 @@ private final class RequestBox: @unchecked Sendable {
   }
 }
 
-/// Called by the core on its own thread, so it must belong to no actor.
+/// Called by the core on its own thread, so it must not belong to an actor.
 private func receiveEvent(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<pagoda.Event>) {
   guard let context else { return }
   let box = Unmanaged<RequestBox>.fromOpaque(context)

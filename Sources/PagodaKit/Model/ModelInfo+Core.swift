@@ -1,4 +1,4 @@
-// Descriptions and statistics of the core as Swift values.
+// Conversion of the core's descriptions and statistics to Swift values.
 internal import CxxCore
 
 extension ModelInfo {
@@ -88,7 +88,7 @@ extension SpeculationStatistics {
     draftedTokens = stats.num_drafted_tokens
     acceptedTokens = stats.num_accepted_tokens
     let at = stats.num_accepted_at
-    acceptedByPlace = [
+    acceptedByPosition = [
       at.0, at.1, at.2, at.3, at.4, at.5, at.6, at.7, at.8, at.9, at.10, at.11, at.12, at.13, at.14,
     ]
     savedMilliseconds = stats.saved_ms

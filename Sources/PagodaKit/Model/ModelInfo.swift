@@ -1,4 +1,4 @@
-// ModelInfo and MemoryPlan: what a model is and what it costs in memory.
+// ModelInfo and MemoryPlan: a model's properties and its memory use.
 
 /// A model's properties and its memory plan.
 public struct ModelInfo: Hashable, Sendable {
@@ -6,7 +6,7 @@ public struct ModelInfo: Hashable, Sendable {
   public var architecture: String
   /// The family: `qwen3_5`, `qwen3`, `qwen2`, `llama`.
   public var family: String
-  /// Layers in all.
+  /// Total number of layers.
   public var layerCount: Int
   /// Layers with full attention.
   public var attentionLayerCount: Int
@@ -16,38 +16,38 @@ public struct ModelInfo: Hashable, Sendable {
   public var hiddenSize: Int
   /// Number of token ids.
   public var vocabularySize: Int
-  /// Longest sequence the model was made for, in tokens.
+  /// Longest sequence that the model supports, in tokens.
   public var contextLength: Int
-  /// Parameters of the tensors in use.
+  /// Number of parameters in use.
   public var parameterCount: Int64
-  /// The matrices that a token is multiplied with; of experts, those that it is sent to.
+  /// The matrices that a token is multiplied by; of experts, only those that it is routed to.
   public var layerMatrices: MatrixSum
-  /// The matrix that gives the logits; only tokens whose successor is sampled are multiplied with it.
+  /// The output matrix for the logits; only tokens whose successor is sampled are multiplied with it.
   public var headMatrix: MatrixSum
   /// Number format of the weights in memory.
   public var weightDType: String
   /// Number format of the KV cache.
   public var kvDType: String
-  /// The device and the instruction set it runs.
+  /// The device and its instruction set.
   public var device: String
   /// The device's name on the command line, such as `cpu` or `metal`; never `auto`.
   public var deviceName: String
-  /// Whether there is a tokenizer.
+  /// Whether the model has a tokenizer.
   public var hasTokenizer: Bool
-  /// Whether there is a chat template.
+  /// Whether the model has a chat template.
   public var hasChatTemplate: Bool
-  /// Why the folder's chat template cannot be used; nil when it can, or there is none.
+  /// Why the folder's chat template cannot be used; nil if it can, or if there is none.
   public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
   public var skippedTensors: [String]
-  /// How loading used `EngineOptions.weightCacheFolder`, or why it could not; nil without one.
+  /// How `EngineOptions.weightCacheFolder` was used during loading, or why it could not be; nil without one.
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32]
-  /// A hash of the outputs for a few tokens, as this device and this version compute them: engines with the same
-  /// one give the same answers to the bit, on any machine. Nil without `EngineOptions.makesFingerprint`.
+  /// A hash of the outputs for a few tokens, as this device and this version compute them: engines with equal
+  /// fingerprints give bit-identical answers, on any machine. Nil without `EngineOptions.makesFingerprint`.
   public var fingerprint: String?
-  /// Which stage runs which layers; nil for a model on one machine.
+  /// The layers of each stage; nil for a model on one machine.
   public var pipeline: String?
   /// The memory plan.
   public var plan: MemoryPlan
@@ -65,9 +65,9 @@ public struct MemoryPlan: Hashable, Sendable {
   public var stateBytes: Int64
   /// The recurrent states that the prefix cache may keep: `checkpointCount * stateSlotBytes`.
   public var checkpointBytes: Int64
-  /// Activations, inputs of a step, logits.
+  /// Activations, inputs of a step, and logits.
   public var workspaceBytes: Int64
-  /// Prefixes in the host's memory. A part of `totalBytes` where the device has no memory of its own.
+  /// Prefixes in host memory. Part of `totalBytes` if the device has no dedicated memory.
   public var hostCacheBytes: Int64
   /// One KV block.
   public var kvBlockBytes: Int64
@@ -83,49 +83,49 @@ public struct MemoryPlan: Hashable, Sendable {
   public var blockSize: Int
   /// Longest sequence in tokens.
   public var maximumModelLength: Int
-  /// Sequences that run at once.
+  /// Maximum number of running sequences.
   public var maximumSequences: Int
-  /// Tokens of one step.
+  /// Maximum tokens per step.
   public var maximumBatchedTokens: Int
-  /// Everything together.
+  /// The total.
   public var totalBytes: Int64
 }
 
-/// A snapshot of what an engine is doing.
+/// A snapshot of an engine's activity.
 public struct EngineStatistics: Hashable, Sendable {
-  /// Requests that wait for room.
+  /// Waiting requests.
   public var waiting: Int
-  /// Requests that run.
+  /// Running requests.
   public var running: Int
   /// KV blocks not in use.
   public var freeBlocks: Int64
-  /// KV blocks in all.
+  /// Total KV blocks.
   public var blocks: Int64
   /// Recurrent states not in use.
   public var freeStateSlots: Int
-  /// Recurrent states in all.
+  /// Total recurrent states.
   public var stateSlots: Int
   /// Steps so far.
   public var steps: Int64
-  /// How often a request had to give up its memory.
+  /// How often a request was preempted.
   public var preemptions: Int64
-  /// Tokens run through the model so far.
+  /// Tokens computed by the model so far.
   public var computedTokens: Int64
   /// Tokens generated so far.
   public var generatedTokens: Int64
-  /// Seconds spent so far on choosing what runs in a step,
+  /// Seconds spent so far on scheduling.
   public var planSeconds: Double
-  /// on the model,
+  /// Seconds spent so far on running the model.
   public var forwardSeconds: Double
-  /// and on drawing tokens and sending their events.
+  /// Seconds spent so far on sampling tokens and sending their events.
   public var sampleSeconds: Double
-  /// Masks of the tokens that grammars allow, remembered ones included.
+  /// Token masks of grammars, including cached ones.
   public var masks: Int64
-  /// Tokens whose mask was not there in time; their requests stayed out of the steps until it was.
+  /// Tokens whose mask was late; their requests were left out of the steps until it was ready.
   public var lateMasks: Int64
-  /// Seconds spent on masks, beside the steps.
+  /// Seconds spent on masks, in parallel with the steps.
   public var maskSeconds: Double
-  /// Why no answer can be made any more, when the device has failed; nil while it works.
+  /// Why no more answers can be generated, if the device has failed; nil while it works.
   public var fault: String?
   /// Statistics of the prefix cache.
   public var prefixCache: PrefixCacheStatistics
@@ -139,53 +139,58 @@ public struct EngineStatistics: Hashable, Sendable {
 
 /// Statistics of speculative decoding.
 public struct SpeculationStatistics: Hashable, Sendable {
-  /// Steps of one sequence with at least one draft.
+  /// Steps with at least one draft, counted per sequence.
   public var draftSteps: Int64
   /// Tokens drafted.
   public var draftedTokens: Int64
-  /// Of those, what the model chose itself.
+  /// Drafted tokens that the model accepted.
   public var acceptedTokens: Int64
-  /// The same by the draft's position in its step.
-  public var acceptedByPlace: [Int64]
-  /// Time saved against steps without drafts; negative when lost.
+  /// Accepted tokens by the draft's position in its step.
+  public var acceptedByPosition: [Int64]
+  /// Time saved compared with steps without drafts; negative if drafting cost time.
   public var savedMilliseconds: Double
+
+  /// The former name of ``acceptedByPosition``.
+  @available(*, deprecated, renamed: "acceptedByPosition")
+  public var acceptedByPlace: [Int64] { acceptedByPosition }
 }
 
 /// Contents and savings of the prefix cache.
 public struct PrefixCacheStatistics: Hashable, Sendable {
-  /// Requests that looked for their prompt.
+  /// Requests that looked up their prompt.
   public var lookups: Int64
   /// Requests that found at least one token.
   public var hits: Int64
   /// Prompt tokens found, over all hits.
   public var cachedTokens: Int64
-  /// Tokens computed again after a preemption, because they had been given up.
+  /// Tokens computed again after a preemption because they had been evicted.
   public var recomputedTokens: Int64
-  /// KV blocks whose tokens are known, in use or not.
+  /// KV blocks with cached tokens, in use or not.
   public var cachedBlocks: Int64
-  /// Cached KV blocks given to other content so far.
+  /// Cached KV blocks evicted so far.
   public var blockEvictions: Int64
-  /// Recurrent states kept.
+  /// Cached recurrent states.
   public var checkpoints: Int
-  /// Recurrent states that may be kept.
+  /// Maximum number of cached recurrent states.
   public var maximumCheckpoints: Int
-  /// Bytes of the states kept.
+  /// Bytes of the cached states.
   public var checkpointBytes: Int64
-  /// States given up so far.
+  /// States evicted so far.
   public var checkpointEvictions: Int64
   /// Requests that resumed from a saved state so far.
   public var checkpointHits: Int64
-  /// Token index at which the last near-miss diverged: its blocks matched further than any saved state reached. Nil before one.
+  /// Token index at which the last near-miss diverged, a prompt whose blocks matched beyond the last saved state. Nil
+  /// if there was none.
   public var lastNearMiss: Int?
 }
 
-/// The part of the prefix cache in the host's memory, beside the caches of the device.
+/// The part of the prefix cache in host memory, in addition to the device's caches.
 public struct HostCacheStatistics: Hashable, Sendable {
-  /// Prefixes kept.
+  /// Cached prefixes.
   public var prefixes: Int64
-  /// Bytes of them.
+  /// Bytes of the cached prefixes.
   public var bytes: Int64
-  /// Most bytes of them.
+  /// Maximum bytes.
   public var maximumBytes: Int64
   /// Prefixes read back into the caches so far.
   public var hits: Int64
@@ -193,19 +198,19 @@ public struct HostCacheStatistics: Hashable, Sendable {
   public var writes: Int64
   /// Prefixes not copied because they are larger than the limit.
   public var dropped: Int64
-  /// Prefixes given up to stay below the limit.
+  /// Prefixes evicted to stay below the limit.
   public var evictions: Int64
 }
 
 /// The part of the prefix cache on disk.
 public struct DiskCacheStatistics: Hashable, Sendable {
-  /// Why nothing is written now; nil while it is. After a failure, writing is tried again every few seconds.
+  /// Why nothing is being written; nil if writing works. After a failure, writing is retried every few seconds.
   public var offReason: String?
-  /// Files in the folder, those of other processes included.
+  /// Files in the folder, including those of other processes.
   public var files: Int64
-  /// Bytes of them.
+  /// Bytes of these files.
   public var bytes: Int64
-  /// Most bytes of them.
+  /// Maximum bytes.
   public var maximumBytes: Int64
   /// Files read so far.
   public var reads: Int64
@@ -217,13 +222,13 @@ public struct DiskCacheStatistics: Hashable, Sendable {
   public var dropped: Int64
   /// Files removed to stay below the limit.
   public var evictions: Int64
-  /// Files removed because something in them was not as it should be.
+  /// Files removed because they were invalid.
   public var badFiles: Int64
 }
 
-/// Matrices in sum.
+/// A set of matrices.
 public struct MatrixSum: Hashable, Sendable {
-  /// Numbers in them.
+  /// Number of elements.
   public var parameterCount: Int64
   /// Their size in memory.
   public var bytes: Int64

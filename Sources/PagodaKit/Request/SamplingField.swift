@@ -1,7 +1,7 @@
-// SamplingField: the sampling parameters as one table, read from JSON requests (`"max_tokens": 5`) here and from command
-// lines (`--max-tokens 5`) by the program, with the same ranges and the same sentences.
+// SamplingField: a table of the sampling parameters. JSON requests (`"max_tokens": 5`) are read here and command lines
+// (`--max-tokens 5`) by the program, with the same ranges and the same messages.
 
-/// A field of a request whose value cannot be taken, in one sentence.
+/// A field of a request with an invalid value, described in one sentence.
 package struct FieldError: Error, Equatable {
   package var field: String
   package var message: String
@@ -15,7 +15,7 @@ package struct FieldError: Error, Equatable {
 package struct SamplingField: Sendable {
   package enum Kind: Sendable {
     case integer(ClosedRange<Int64>, @Sendable (inout SamplingParameters, Int) -> Void)
-    // The range in words, the same as a test, and what to set.
+    // The range in words, the same range as a check, and the assignment.
     case number(String, @Sendable (Double) -> Bool, @Sendable (inout SamplingParameters, Double) -> Void)
     case flag(@Sendable (inout SamplingParameters, Bool) -> Void)
     case strings(@Sendable (inout SamplingParameters, [String]) -> Void)
@@ -23,7 +23,7 @@ package struct SamplingField: Sendable {
     case logitBias
   }
 
-  /// With hyphens, as options are spelled.
+  /// The name with hyphens, as options are spelled.
   package var name: String
   /// The placeholder of the value in a help text; nil for a flag.
   package var placeholder: String?
@@ -38,13 +38,13 @@ extension SamplingField {
   private static let counts = Int64(0)...Int64(Int32.max)
 
   package static let all: [SamplingField] = [
-    integer("max-tokens", "N", 1...Int64(Int32.max), "most tokens to generate (default: what fits, 2048 at most)") {
+    integer("max-tokens", "N", 1...Int64(Int32.max), "maximum tokens to generate (default: what fits, at most 2048)") {
       $0.maximumTokens = $1
     },
     integer("min-tokens", "N", counts, "do not end before N tokens") { $0.minimumTokens = $1 },
     number(
       "temperature", "from 0 to 100", { $0 >= 0 && $0 <= 100 },
-      "0 takes the likeliest token, more is freer (default: the model's)"
+      "0 selects the likeliest token, higher values are more random (default: the model's)"
     ) {
       $0.temperature = $1
     },
@@ -78,7 +78,7 @@ extension SamplingField {
       name: "stop", placeholder: "TEXT", help: "end before TEXT; may be repeated",
       kind: .strings { $0.stopStrings = $1 }),
     SamplingField(
-      name: "bad-words", placeholder: "TEXT", help: "keep the tokens of TEXT from coming; may be repeated",
+      name: "bad-words", placeholder: "TEXT", help: "never generate TEXT; may be repeated",
       kind: .strings { $0.badWords = $1 }),
     integer("thinking-budget", "N", counts, "close the thinking after N tokens") { $0.thinkingBudget = $1 },
     integer("top-logprobs", "N", 0...20, "report log probabilities: of each token and the N likeliest") {
@@ -102,10 +102,10 @@ extension SamplingField {
 }
 
 extension SamplingField {
-  /// Sets what a JSON request says; null means not given.
+  /// Sets the field from a JSON request; null means not given.
   package func apply(_ value: JSONValue, to sampling: inout SamplingParameters) throws(FieldError) {
     if value == .null { return }
-    let refused = FieldError(key, "\(key) is \(value.shortText), which is not the kind of value it takes")
+    let refused = FieldError(key, "\(key) is \(value.shortText), which has the wrong type")
     switch kind {
     case .integer(let range, let set):
       guard let number = value.intValue, range.contains(number) else {
@@ -131,7 +131,9 @@ extension SamplingField {
       }
     case .logitBias:
       guard let members = value.objectValue else { throw refused }
-      if members.count > 65536 { throw FieldError(key, "\(key) has \(members.count) members; 65536 are the most") }
+      if members.count > 65536 {
+        throw FieldError(key, "\(key) has \(members.count) members; at most 65536 are allowed")
+      }
       for member in members {
         guard let id = Int32(member.key), id >= 0, let bias = member.value.doubleValue else {
           throw FieldError(key, "\(key) has '\(member.key.prefix(40))'; its members must be token ids with numbers")
@@ -152,16 +154,16 @@ extension SamplingField {
 
   package static func checkStops(_ strings: [String], _ name: String) throws(FieldError) -> [String] {
     if strings.contains("") { throw FieldError(name, "\(name) is empty; it must be at least one character") }
-    if strings.count > 64 { throw FieldError(name, "\(name) has \(strings.count) strings; 64 are the most") }
+    if strings.count > 64 { throw FieldError(name, "\(name) has \(strings.count) strings; at most 64 are allowed") }
     if let long = strings.first(where: { $0.utf8.count > 4096 }) {
-      throw FieldError(name, "\(name) has a string of \(long.utf8.count) bytes; 4096 are the most")
+      throw FieldError(name, "\(name) has a string of \(long.utf8.count) bytes; at most 4096 are allowed")
     }
     return strings
   }
 }
 
 extension JSONValue {
-  /// The text in messages, cut where it gets long.
+  /// The text for messages, truncated if long.
   package var shortText: String {
     switch self {
     case .array: "an array"
@@ -171,7 +173,7 @@ extension JSONValue {
   }
 }
 
-/// How a range reads in a message: surprising limits are named, those of the type are not.
+/// A range in words for messages: unusual limits are stated, those of the type are not.
 package func words(for range: ClosedRange<Int64>) -> String {
   range.upperBound >= Int64(Int32.max)
     ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"

@@ -1,7 +1,7 @@
-// PartialJSON: JSON whose end has not come yet, closed so that it can be read.
+// PartialJSON: incomplete JSON, closed so that it can be parsed.
 
-/// Follows JSON text as it comes and knows how what has come can be closed: open texts, lists and objects are ended, and
-/// what is not whole at the end (a name without a value, half a number) is left out.
+/// Follows JSON text as it arrives and closes the received part: open strings, lists and objects are ended, and an
+/// incomplete element at the end (a name without a value, half a number) is dropped.
 package struct PartialJSON {
   package init() {}
 
@@ -13,15 +13,15 @@ package struct PartialJSON {
   private var isEscaped = false
   private var state = State.value
   private var isInWord = false  // a number, true, false or null, which may continue
-  /// The longest part that closes as it is, and what closes it.
+  /// The longest prefix that can be closed as it is, and the text that closes it.
   private var safe = (end: 0, closers: "")
-  private var length = 0  // of `text`, in UTF-8
+  private var length = 0  // of `text`, in UTF-8 bytes
   private var escapeStart = 0
   private var hexDigits = 0
 
   /// Takes the next chunk of the text.
-  package mutating func push(_ piece: String) {
-    for character in piece.unicodeScalars { take(character) }
+  package mutating func push(_ chunk: String) {
+    for character in chunk.unicodeScalars { take(character) }
   }
 
   /// The received part, closed; nil before the first value.

@@ -1,4 +1,4 @@
-// Answers as values: the whole one, and the value as far as it has come.
+// Answers as values: complete values, and partial values while streaming.
 internal import Foundation
 
 /// An answer as a value of a type.
@@ -15,24 +15,24 @@ public struct StructuredResponse<Value: Sendable>: Sendable {
   }
 }
 
-/// A value of which the answer has brought a part. What has not come yet is empty: texts and lists without content, zero,
-/// false, nil, the first case.
+/// A partial value of a streamed answer. Missing parts are empty: strings and lists without content, zero, false, nil,
+/// or the first case.
 public struct PartialValue<Value: Sendable>: Sendable {
   /// The value so far.
   public var value: Value
-  /// The JSON text so far, closed so that it can be read.
+  /// The JSON text so far, closed so that it can be parsed.
   public var json: String
-  /// Whether this is the whole value; true for the last one of a stream only.
+  /// Whether this is the complete value; true only for the last element of a stream.
   public var isComplete: Bool
 }
 
 extension ChatSession {
-  /// Answers with a value of a type of yours. The schema is enforced token by token, after thinking.
+  /// Answers with a value of your own type. The schema is enforced token by token, after thinking.
   /// - Parameters:
-  ///   - input: what to answer.
-  ///   - type: what the answer becomes.
-  ///   - schema: the form of `type`; nil derives it (``JSONSchema/derived(from:)``).
-  ///   - options: what is different for this answer.
+  ///   - input: the input to answer.
+  ///   - type: the type of the answer.
+  ///   - schema: the schema of `type`; nil derives it (``JSONSchema/derived(from:)``).
+  ///   - options: options for this answer only.
   public func respond<Value: Decodable & Sendable>(
     to input: some ChatInput, generating type: Value.Type, schema: JSONSchema? = nil,
     options: ResponseOptions = ResponseOptions()
@@ -44,22 +44,22 @@ extension ChatSession {
     return StructuredResponse(value: try Self.decode(type, response.text), response: response)
   }
 
-  /// Answers with a value of a type of yours that grows: each element has what has come so far, the last one everything.
+  /// Streams a value of your own type: each element contains the parts received so far, the last one everything.
   public func streamResponse<Value: Decodable & Sendable>(
     to input: some ChatInput, generating type: Value.Type, schema: JSONSchema? = nil,
     options: ResponseOptions = ResponseOptions()
   ) throws -> AsyncThrowingStream<PartialValue<Value>, any Error> {
     let schema = try schema ?? .derived(from: type)
-    let pieces = stream(input, options, grammar: .matching(schema)) { event -> String? in
-      if case .text(let piece) = event { piece } else { nil }
+    let chunks = stream(input, options, grammar: .matching(schema)) { event -> String? in
+      if case .text(let chunk) = event { chunk } else { nil }
     }
     return AsyncThrowingStream { continuation in
       let task = Task {
         do {
           var json = PartialJSON()
           var last: String?
-          for try await piece in pieces {
-            json.push(piece)
+          for try await chunk in chunks {
+            json.push(chunk)
             guard let closed = json.closed, closed != last, let source = JSONValue.parse(closed) else { continue }
             last = closed
             let value = try FillingDecoder.read(type, from: source, inside: nil).value

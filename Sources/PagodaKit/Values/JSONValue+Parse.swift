@@ -1,9 +1,9 @@
-// Reading JSON strictly: what two readers could understand differently (a member given twice, half a surrogate pair, a
-// number beyond double) is refused, and so is nesting that would cost a stack. Members keep their order.
+// Strict JSON parsing: text that two parsers could interpret differently (a duplicate member, half a surrogate pair, a
+// number beyond double) is refused, and so is nesting that would exhaust the stack. Members keep their order.
 internal import Foundation
 
 extension JSONValue {
-  /// Why a text is not JSON, and after how many bytes that showed.
+  /// Why a text is not JSON, and the byte offset of the error.
   package struct ParseError: Error, Equatable {
     package var message: String
     package var offset: Int
@@ -11,7 +11,7 @@ extension JSONValue {
 
   package static let maximumDepth = 64
 
-  /// The value that `text` spells; nil when it is not JSON.
+  /// The value of a JSON text; nil if it is not JSON.
   package static func parse(_ text: String) -> JSONValue? { try? parse(Array(text.utf8)) }
 
   package static func parse(_ bytes: [UInt8]) throws(ParseError) -> JSONValue {
@@ -21,7 +21,7 @@ extension JSONValue {
   }
 }
 
-/// `bytes` are known to be UTF-8.
+/// `bytes` must be valid UTF-8.
 private struct JSONReader {
   let bytes: [UInt8]
   var position = 0
@@ -31,7 +31,7 @@ private struct JSONReader {
   mutating func document() throws(Failure) -> JSONValue {
     let value = try self.value(depth: 0)
     skipSpace()
-    if position < bytes.count { throw failure("there is something after the value") }
+    if position < bytes.count { throw failure("there is trailing data after the value") }
     return value
   }
 
@@ -51,7 +51,7 @@ private struct JSONReader {
 
   private mutating func value(depth: Int) throws(Failure) -> JSONValue {
     skipSpace()
-    guard let byte = next else { throw failure("it ends where a value should be") }
+    guard let byte = next else { throw failure("it ends where a value is expected") }
     switch byte {
     case UInt8(ascii: "{"): return try object(depth: depth)
     case UInt8(ascii: "["): return try array(depth: depth)
@@ -98,7 +98,7 @@ private struct JSONReader {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw failure("a member has no name") }
       let key = try string()
-      if !keys.insert(key).inserted { throw failure("the member '\(key.prefix(100))' is there twice") }
+      if !keys.insert(key).inserted { throw failure("the member '\(key.prefix(100))' occurs twice") }
       skipSpace()
       guard take(":") else { throw failure("a member has no colon") }
       members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
@@ -123,14 +123,14 @@ private struct JSONReader {
         position += 1
         text.unicodeScalars.append(try escape())
         start = position
-      case 0..<0x20: throw failure("a string holds a control character")
+      case 0..<0x20: throw failure("a string contains a control character")
       default: position += 1
       }
     }
     throw failure("a string is not closed")
   }
 
-  /// After the backslash.
+  /// Reads an escape sequence, after its backslash.
   private mutating func escape() throws(Failure) -> Unicode.Scalar {
     guard let byte = next else { throw failure("a string is not closed") }
     position += 1
@@ -146,15 +146,15 @@ private struct JSONReader {
     }
   }
 
-  /// After `\u`.
+  /// Reads a character, after its `\u`; it may be a surrogate pair.
   private mutating func scalar() throws(Failure) -> Unicode.Scalar {
     var code = try hex()
     if (0xD800..<0xDC00).contains(code), take("\\"), take("u") {
       let low = try hex()
-      guard (0xDC00..<0xE000).contains(low) else { throw failure("a string holds half a surrogate pair") }
+      guard (0xDC00..<0xE000).contains(low) else { throw failure("a string contains half a surrogate pair") }
       code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
     }
-    guard let scalar = Unicode.Scalar(code) else { throw failure("a string holds half a surrogate pair") }
+    guard let scalar = Unicode.Scalar(code) else { throw failure("a string contains half a surrogate pair") }
     return scalar
   }
 
@@ -170,7 +170,7 @@ private struct JSONReader {
   private mutating func digits() throws(Failure) {
     let start = position
     while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
-    if position == start { throw failure("a number has no digit where one must be") }
+    if position == start { throw failure("a digit is missing in a number") }
   }
 
   private mutating func number() throws(Failure) -> JSONValue {
@@ -188,7 +188,7 @@ private struct JSONReader {
       if !take("-") { _ = take("+") }
       try digits()
     }
-    if isWhole, position - firstDigit <= 18 {  // fits, whatever the digits
+    if isWhole, position - firstDigit <= 18 {  // fits, whatever the digits are
       var value: Int64 = 0
       for byte in bytes[firstDigit..<position] { value = 10 * value + Int64(byte & 0x0F) }
       return .integer(isNegative ? -value : value)

@@ -30,9 +30,9 @@ void check_refused(const BadRow& row, const JsonLimits& limits = {}) {
   }
 }
 
-std::string repeated(const std::string& piece, int count) {
+std::string repeated(const std::string& chunk, int count) {
   std::string all;
-  for (int i = 0; i < count; ++i) all += piece;
+  for (int i = 0; i < count; ++i) all += chunk;
   return all;
 }
 

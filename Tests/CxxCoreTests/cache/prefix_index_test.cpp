@@ -1,4 +1,4 @@
-// prefix index: finds exactly what was published, keeps tenants apart, gives up the oldest, and counts exactly.
+// prefix index: finds exactly what was published, isolates tenants, evicts the oldest, and counts exactly.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -30,23 +30,23 @@ struct Harness {
   Harness(int64_t num_blocks, bool has_state, int32_t max_checkpoints)
       : blocks(num_blocks, kBlock), states(max_checkpoints), index(blocks, states, has_state, max_checkpoints) {}
 
-  // Publishes all full blocks of `tokens` and the end, with a checkpoint there when there are states; then lets go.
+  // Publishes all full blocks of `tokens` and the end, with a checkpoint there if there are states; then releases them.
   void put(const std::vector<int32_t>& tokens, const std::string& salt = "") {
     std::vector<int32_t> table;
     if (!blocks.grow(table, static_cast<int64_t>(tokens.size()))) return test::fail(__FILE__, __LINE__, "no room");
     const std::span<const int32_t> all = tokens;
     for (size_t i = 0; i < table.size(); ++i) {
-      const auto piece = all.subspan(i * kBlock, std::min<size_t>(kBlock, all.size() - i * kBlock));
+      const auto chunk = all.subspan(i * kBlock, std::min<size_t>(kBlock, all.size() - i * kBlock));
       const int32_t parent = i > 0 ? table[i - 1] : kNoBlock;
-      if (piece.size() == kBlock) {
-        const int32_t known = index.publish(parent, salt, piece, table[i]);
+      if (chunk.size() == kBlock) {
+        const int32_t known = index.publish(parent, salt, chunk, table[i]);
         if (known != table[i]) blocks.replace(table[i], known);
       } else if (!index.has_state()) {
-        index.publish_end(parent, salt, piece, table[i]);
+        index.publish_end(parent, salt, chunk, table[i]);
       }
       if (index.has_state() && i + 1 == table.size())
         if (const int32_t slot = index.reserve_slot(); slot >= 0)
-          index.add_checkpoint(parent, salt, piece, table[i], slot);
+          index.add_checkpoint(parent, salt, chunk, table[i], slot);
     }
     blocks.release(table);
   }
@@ -77,7 +77,7 @@ PAGODA_TEST(prefix_index_finds_every_token_of_a_model_without_state) {
 PAGODA_TEST(prefix_index_goes_on_from_states_only_where_there_are_any) {
   Harness harness(16, true, 4);
   harness.put(iota(0, 10));
-  CHECK_EQ(harness.find(iota(0, 10)).num_tokens, 0);  // the state after all ten is one too many
+  CHECK_EQ(harness.find(iota(0, 10)).num_tokens, 0);  // the state after all ten tokens is one token too far
   CHECK_EQ(harness.find(iota(0, 10)).num_matched, 10);
   CHECK_EQ(harness.find(iota(0, 11)).num_tokens, 10);
   harness.put(iota(0, 6));
@@ -98,7 +98,7 @@ PAGODA_TEST(prefix_index_keeps_one_block_for_equal_tokens) {
   for (int i = 0; i < 5; ++i) harness.put(iota(0, 10));
   CHECK_EQ(harness.index.num_nodes(), 3);
   CHECK_EQ(harness.index.num_checkpoints(), 1);
-  harness.put(iota(0, 12));  // fills the block in which the ten ended, and carries their checkpoint
+  harness.put(iota(0, 12));  // fills the block in which the ten ended, which has their checkpoint
   CHECK_EQ(harness.index.num_nodes(), 3);
   CHECK_EQ(harness.index.num_checkpoints(), 2);
   CHECK_EQ(harness.find(iota(0, 12)).num_tokens, 10);
@@ -134,7 +134,7 @@ PAGODA_TEST(prefix_index_look_up_spares_nothing_from_eviction) {
   CHECK_EQ(states.find(iota(100, 6)).num_tokens, 5);
 }
 
-// A router asks before every request. The fastest of many tries counts: the machine may have other work.
+// A router looks up every request. The fastest of many tries counts, because the machine may be busy.
 PAGODA_TEST(prefix_index_look_up_of_4000_tokens_takes_less_than_a_millisecond) {
   for (const bool has_state : {false, true}) {
     Harness harness(16384, has_state, 64);
@@ -170,7 +170,7 @@ PAGODA_TEST(prefix_index_gives_up_the_checkpoint_used_longest_ago) {
   CHECK_EQ(harness.states.num_free(), 0);
 }
 
-// Whatever is found was stored under the same salt; with space for all, everything stored is found.
+// Everything found was stored under the same salt; if there is space for all, everything stored is found.
 static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {
@@ -209,13 +209,13 @@ PAGODA_TEST(prefix_index_finds_the_longest_of_random_prompts) {
   }
 }
 
-// As behind a system prompt. A walk over all children for each of them would take minutes.
+// As with a shared system prompt. Comparing with all children would take minutes.
 PAGODA_TEST(prefix_index_holds_100000_prompts_behind_one_node) {
   constexpr int32_t kPrompts = 100'000;
   std::mt19937_64 rng(test::seed(2));
   for (const bool has_state : {false, true}) {
     Harness harness(2 * kPrompts, has_state, has_state ? kPrompts : 0);
-    std::vector<int32_t> prompt = iota(0, 7);  // parts at the third, fourth and later tokens of the second block
+    std::vector<int32_t> prompt = iota(0, 7);  // diverges at the third, fourth and later tokens of the second block
     const auto write = [&](int32_t i) { prompt[4] = 1, prompt[5] = i / 1000, prompt[6] = i; };
     for (int32_t i = 0; i < kPrompts; ++i) {
       write(i);
@@ -227,7 +227,7 @@ PAGODA_TEST(prefix_index_holds_100000_prompts_behind_one_node) {
       std::vector<int32_t> longer = prompt;
       longer.push_back(-1);
       CHECK_EQ(harness.find(longer).num_tokens, 7);
-      longer[6] = -1;  // no prompt has it
+      longer[6] = -1;  // in no prompt
       CHECK_EQ(harness.find(longer).num_matched, 6);
       CHECK_EQ(harness.find(longer).num_tokens, has_state ? 0 : 6);
       longer[5] = -1;
@@ -242,7 +242,7 @@ PAGODA_TEST(checkpoint_plan_chooses_turns_and_a_grid) {
   CHECK(plan_checkpoints(prompt, eos, none, 16) == (std::vector<int32_t>{256, 512, 768, 999}));
   prompt[599] = 7;
   CHECK(plan_checkpoints(prompt, eos, none, 16) == (std::vector<int32_t>{256, 512, 600, 768, 999}));
-  prompt[994] = 7;  // five tokens open the answer: the end of the turn stands for the end of the prompt
+  prompt[994] = 7;  // five tokens open the answer: the match ends at the turn, not at the prompt
   CHECK(plan_checkpoints(prompt, eos, none, 16) == (std::vector<int32_t>{256, 512, 600, 768, 995}));
   CHECK(plan_checkpoints(prompt, eos, std::vector<int32_t>{300, 0, -5, 1000, 300}, 16) ==
         (std::vector<int32_t>{256, 300, 512, 600, 768, 995}));

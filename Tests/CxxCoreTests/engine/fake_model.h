@@ -21,15 +21,15 @@ constexpr int32_t kFakeVocab = 97, kFakeHidden = 2;
 class FakeModel : public model::Model {
  public:
   int fail_at_step = -1;  // forward() number at which a device_error is returned
-  bool fails = false;     // every forward() from now on
-  bool is_early = false;  // steps run beside the host: their results come with finish()
+  bool fails = false;     // every forward() fails from now on
+  bool is_early = false;  // steps run asynchronously: their results arrive with finish()
   int nan_at_step = -1;   // forward() number at which the first logits row holds a NaN
   int num_steps = 0;
   int largest_step = 0;  // tokens
   int num_projections = 0;
-  int num_logits_rows = 0;        // that the engine could read
-  int num_draws = 0;              // that the engine would leave to the model
-  int64_t num_table_entries = 0;  // of block tables that were written
+  int num_logits_rows = 0;        // rows that the engine could read
+  int num_draws = 0;              // draws that the engine would leave to the model
+  int64_t num_table_entries = 0;  // block table entries written
   EngineLimits sizes;
   int32_t block_size;
 
@@ -57,7 +57,7 @@ class FakeModel : public model::Model {
     is_launched = false;
     return std::exchange(early_status_, {});
   }
-  bool is_launched = false;  // and not finished
+  bool is_launched = false;  // but not finished
 
   Status forward(const model::ForwardBatch& batch) override {
     const int step = num_steps++;
@@ -117,9 +117,9 @@ class FakeModel : public model::Model {
   }
   size_t block_bytes() const noexcept { return static_cast<size_t>(block_size) * sizeof(int32_t); }
 
-  // Of a slot: what a new owner must not see, unless it was zeroed or written over. As the real one is: tokens are
-  // folded into a hash by blocks of 16, which cannot be undone; those of the open block and the last few inputs stand
-  // by position and may be written again.
+  // The content of a slot, which a new owner must not see unless it was zeroed or overwritten. Like the real state:
+  // tokens are folded into a hash in blocks of 16, which cannot be undone; those of the open block and the last few
+  // inputs are stored by position and may be overwritten.
   struct State {
     static constexpr int64_t kBlock = 16, kRing = 10, kLookBack = 3;
     uint64_t hash = 0xdeadbeef;  // of the whole blocks
@@ -134,7 +134,7 @@ class FakeModel : public model::Model {
     std::memcpy(to, from, size);
     return ok_status();
   }
-  int32_t& key_at(int32_t block, int32_t place) { return keys_[static_cast<size_t>(block * block_size + place)]; }
+  int32_t& key_at(int32_t block, int32_t offset) { return keys_[static_cast<size_t>(block * block_size + offset)]; }
 
   static uint64_t mix(uint64_t a, uint64_t b) noexcept {
     uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6))) * 0xbf58476d1ce4e5b9u;
@@ -151,12 +151,12 @@ class FakeModel : public model::Model {
     CHECK_EQ(batch.cu_seqlens.size(), batch.context_lens.size() + 1);
   }
 
-  // The tables it attends by are its own: an entry that the batch does not name as changed is that of an earlier step.
+  // The model keeps its own block tables: an entry that the batch does not mark as changed is from an earlier step.
   void update_tables(const model::ForwardBatch& batch) {
     for (const model::TableChange& change : batch.table_changes) {
       CHECK(change.row < batch.num_seqs() && change.first + change.count <= sizes.max_blocks_per_seq);
-      const auto place = static_cast<std::ptrdiff_t>(change.row) * sizes.max_blocks_per_seq + change.first;
-      std::copy_n(batch.block_tables.begin() + place, change.count, tables_.begin() + place);
+      const auto offset = static_cast<std::ptrdiff_t>(change.row) * sizes.max_blocks_per_seq + change.first;
+      std::copy_n(batch.block_tables.begin() + offset, change.count, tables_.begin() + offset);
       num_table_entries += change.count;
     }
   }
@@ -184,7 +184,7 @@ class FakeModel : public model::Model {
     }
   }
 
-  // The state after the token at `position`, which may have been another before.
+  // The state after the token at `position`, which may replace an earlier token.
   static uint64_t add_token(State& state, int64_t position, int32_t token) {
     CHECK(position <= state.num_tokens);
     CHECK(position >= state.num_folded && position < state.num_folded + State::kBlock);
@@ -216,7 +216,7 @@ class FakeModel : public model::Model {
       logits_.push_back(static_cast<float>(mix(hash, v) >> 40) / static_cast<float>(1 << 22));
   }
 
-  // As a device that keeps its logits to itself and finds the highest: rows whose token is known are of no use.
+  // Like a device that keeps its logits and finds the maximum: rows whose token is already known are not needed.
   void pick_highest(const model::ForwardBatch& batch) {
     picked_.clear();
     for (size_t row = 0; row < batch.logits_rows.size(); ++row) {

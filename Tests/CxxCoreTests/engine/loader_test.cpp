@@ -1,4 +1,4 @@
-// loader and memory plan: what is planned is what fits, refusals carry numbers, and text arrives whole.
+// loader and memory plan: the plan fits, refusals contain numbers, and text arrives complete.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -107,7 +107,7 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   REQUIRE_OK(info);
   const MemoryPlan& plan = info->plan;
   CHECK_EQ(plan.limits.num_kv_blocks, 100);
-  CHECK_EQ(plan.limits.max_model_len, 1600);  // what the pool holds, not what the model was made for
+  CHECK_EQ(plan.limits.max_model_len, 1600);  // the capacity of the pool, not the model's context
   CHECK_EQ(plan.limits.num_running_slots(), 3);
   // k and v, two layers and the MTP head, 16 tokens, one head of 256, bf16
   CHECK_EQ(plan.kv_block_bytes, 2 * 3 * 16 * 256 * 2);
@@ -150,7 +150,7 @@ PAGODA_TEST(engine_plan_refuses_what_cannot_fit_with_numbers) {
   CHECK(huge.status.message.find("the device allows") != std::string::npos);
   options = cpu_options();
   options.kv_cache_bytes = 100;
-  CHECK(inspect(mini(), options).status.message.find("holds no KV block") != std::string::npos);
+  CHECK(inspect(mini(), options).status.message.find("less than one KV block") != std::string::npos);
   options = cpu_options();
   options.max_model_len = 1 << 20;
   CHECK(inspect(mini(), options).status.message.find("8192") != std::string::npos);
@@ -206,7 +206,7 @@ PAGODA_TEST(engine_missing_folders_and_files_are_named) {
   CHECK(empty.status.message.find("config.json") != std::string::npos);
 }
 
-// A folder with nothing but the given files.
+// A folder with only the given files.
 static std::unique_ptr<io::ModelFiles> folder_with(const std::map<std::string, std::string>& contents) {
   const std::string path = test::temporary_dir();
   for (const auto& [name, text] : contents) std::ofstream(path + "/" + name) << text;
@@ -219,8 +219,8 @@ static std::string rendered(const io::ModelFiles& files) {
   const auto loaded = load_template_file(files);
   if (!loaded.is_ok()) return loaded.status.message;
   if (!*loaded) return "none";
-  const auto pieces = (*loaded)->render(*io::parse_json("{}"));
-  return pieces.is_ok() && !pieces->empty() ? pieces->front().text : pieces.status.message;
+  const auto segments = (*loaded)->render(*io::parse_json("{}"));
+  return segments.is_ok() && !segments->empty() ? segments->front().text : segments.status.message;
 }
 
 PAGODA_TEST(engine_finds_the_chat_template_where_model_folders_keep_it) {
@@ -248,7 +248,7 @@ PAGODA_TEST(engine_a_broken_chat_template_is_told_and_does_not_stop_the_model) {
   CHECK(info->chat_template_error.find("nonsense") != std::string::npos);
 }
 
-// The files are holes: nothing is read, nor memory taken for it.
+// The files are sparse: nothing is read or allocated.
 PAGODA_TEST(engine_refuses_text_files_that_are_too_large_before_reading_them) {
   namespace fs = std::filesystem;
   struct Row {
@@ -308,7 +308,8 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
   CHECK_OK(device::check_support(**software, cache));
 }
 
-// On a device that claims matrix units, the first load tries them with the model's shapes; later ones and `info` know.
+// On a device that claims matrix units, the first load tries them with the model's shapes; later loads and `info` reuse
+// the result.
 PAGODA_TEST(engine_load_tries_matrix_units_once) {
   const std::string folder = test::temporary_dir() + "/tried";
   std::filesystem::remove_all(folder);
@@ -330,7 +331,7 @@ PAGODA_TEST(engine_load_tries_matrix_units_once) {
   REQUIRE(untried.is_ok() && first.is_ok() && second.is_ok() && known.is_ok());
   CHECK(untried->device.ends_with(", tensor units not tried yet"));
   const std::string& found = first->info.device;
-  CHECK(found.ends_with(" of the time of the usual kernels"));  // whichever it took
+  CHECK(found.ends_with(" of the time of the usual kernels"));  // whichever kernel was chosen
   CHECK_EQ(second->info.device, found);
   CHECK_EQ(known->device, found);
 }

@@ -1,4 +1,4 @@
-// Embeddings: the same bits however the prompt is cut, batched, cached and preempted; and sequences that must not come.
+// Embeddings: the same bits however the prompt is split, batched, cached and preempted; and banned sequences.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -80,7 +80,7 @@ PAGODA_TEST(pool_embeddings_are_the_same_for_any_chunking) {
   }
 }
 
-// Preempted and computed again, each row is added once.
+// Even if preempted and recomputed, each row is added once.
 PAGODA_TEST(pool_random_schedules_give_the_same_embeddings) {
   std::mt19937_64 rng(test::seed(9102));
   int64_t num_preemptions = 0;
@@ -131,7 +131,7 @@ bool holds(const std::vector<int32_t>& tokens, const std::vector<int32_t>& seque
   return std::ranges::search(tokens, sequence).begin() != tokens.end();
 }
 
-// Each answer is asked for again with a part of itself banned: greedy, it continues as before up to there.
+// Each answer is requested again with a part of itself banned: greedy decoding continues as before up to there.
 PAGODA_TEST(banned_sequences_do_not_come_in_any_schedule) {
   std::mt19937_64 rng(test::seed(9103));
   for (const bool has_drafts : {false, true}) {
@@ -146,8 +146,8 @@ PAGODA_TEST(banned_sequences_do_not_come_in_any_schedule) {
       Recorder free;
       CHECK_OK(solo.add(request, 1, free));
       solo.run();
-      const size_t length = 1 + rng() % 3, place = rng() % (free.tokens.size() - length);
-      const auto first = free.tokens.begin() + static_cast<std::ptrdiff_t>(place);
+      const size_t length = 1 + rng() % 3, offset = rng() % (free.tokens.size() - length);
+      const auto first = free.tokens.begin() + static_cast<std::ptrdiff_t>(offset);
       const std::vector<int32_t> sequence(first, first + static_cast<std::ptrdiff_t>(length));
       request.sampling.banned = {{sequence}, {{3, 4, 5}}};
       if (has_drafts) {
@@ -163,7 +163,7 @@ PAGODA_TEST(banned_sequences_do_not_come_in_any_schedule) {
       const auto begin = std::ranges::search(free.tokens, sequence).begin() - free.tokens.begin();
       const auto same = begin + static_cast<std::ptrdiff_t>(length) - 1;
       CHECK(std::equal(free.tokens.begin(), free.tokens.begin() + same, banned.tokens.begin()));
-      request.answer_ids = banned.tokens;  // a check of it bans the same
+      request.answer_ids = banned.tokens;  // scoring it applies the same ban
       CHECK_OK(solo.add(request, 3, checked));
       solo.run();
       CHECK_EQ(checked.tokens, banned.tokens);

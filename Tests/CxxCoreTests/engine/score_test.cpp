@@ -1,5 +1,5 @@
-// Log probabilities of prompts, and answers that are checked in one pass: the bits of the generation, however the
-// prompt is cut, batched and preempted.
+// Log probabilities of prompts, and answers scored in one pass: the same bits as in generation, however the prompt is
+// split, batched and preempted.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -31,7 +31,7 @@ Request request_of(std::vector<int32_t> prompt, int32_t max_tokens) {
   return request;
 }
 
-// Everything that picks a token with more than its logits.
+// Everything besides the logits that affects the choice of a token.
 void sample_with_all(SamplingParams& sampling, uint64_t seed) {
   sampling.temperature = 1.3f;
   sampling.top_k = 30;
@@ -134,20 +134,21 @@ PAGODA_TEST(score_a_checked_answer_takes_one_pass_and_finds_the_changed_token) {
     CHECK_EQ(checked.tokens, generated.tokens);
     CHECK_EQ(checked.logprob_bits, generated.logprob_bits);
     CHECK(checked.text.empty());
-    for (const size_t place : {size_t{0}, size_t{17}, size_t{39}}) {
+    for (const size_t offset : {size_t{0}, size_t{17}, size_t{39}}) {
       check.answer_ids = generated.tokens;
-      check.answer_ids[place] = (check.answer_ids[place] + 1) % harness->loaded.core.vocab_size;
+      check.answer_ids[offset] = (check.answer_ids[offset] + 1) % harness->loaded.core.vocab_size;
       Recorder changed;
-      CHECK(harness->add(check, 3 + place, changed));
+      CHECK(harness->add(check, 3 + offset, changed));
       finish(*harness);
-      CHECK_EQ(changed.tokens, std::vector<int32_t>(generated.tokens.begin(),
-                                                    generated.tokens.begin() + static_cast<std::ptrdiff_t>(place) + 1));
+      CHECK_EQ(changed.tokens,
+               std::vector<int32_t>(generated.tokens.begin(),
+                                    generated.tokens.begin() + static_cast<std::ptrdiff_t>(offset) + 1));
     }
     harness->check_all_free();
   }
 }
 
-// Many at once in little room: rows are cut, batched with others, preempted and computed again, and looked at once.
+// Many requests in little memory: rows are split, batched with others, preempted and recomputed, and scored once.
 PAGODA_TEST(score_random_schedules_say_the_same) {
   std::mt19937_64 rng(test::seed(9001));
   struct Case {

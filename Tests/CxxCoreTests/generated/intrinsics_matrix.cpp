@@ -5,9 +5,10 @@ namespace {
 # 1 "Tests/Kernels/intrinsics_matrix.metal"
 # 1 "Tests/Kernels/intrinsics_matrix.metal"
 
-# 3 "Tests/Kernels/intrinsics_matrix.metal"
+
 # 4 "Tests/Kernels/intrinsics_matrix.metal"
 # 5 "Tests/Kernels/intrinsics_matrix.metal"
+# 6 "Tests/Kernels/intrinsics_matrix.metal"
 
 
 

@@ -4,7 +4,8 @@ namespace pagoda::device::gpu::generated {
 KernelSource intrinsics_matrix_source() noexcept {
   return {"intrinsics_matrix",
 R"msl(#pragma METAL fp contract(off)
-// simdgroup_matrix in every type and manner of loading and storing, and atomics. The host test has the same order.
+// simdgroup_matrix with every type and every way of loading and storing, and atomics, in the same order as in the host
+// test.
 #include <metal_atomic>
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>
@@ -86,9 +87,10 @@ namespace metal {
 # 1 "Tests/Kernels/intrinsics_matrix.metal"
 # 1 "Tests/Kernels/intrinsics_matrix.metal"
 
-# 3 "Tests/Kernels/intrinsics_matrix.metal"
+
 # 4 "Tests/Kernels/intrinsics_matrix.metal"
 # 5 "Tests/Kernels/intrinsics_matrix.metal"
+# 6 "Tests/Kernels/intrinsics_matrix.metal"
 
 
 

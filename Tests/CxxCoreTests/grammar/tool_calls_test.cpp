@@ -1,4 +1,4 @@
-// Calls of tools through the grammar: frames in both formats, names of the list, arguments by schema, and text.
+// Tool calls through the grammar: frames in both formats, names from the list, arguments by schema, and text.
 #include <random>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ std::string spec(const std::string& format, const std::string& mode, const std::
 
 struct Row {
   std::string text;
-  bool is_whole;  // a document; else no document begins like this
+  bool is_whole;  // a document; otherwise no document starts like this
 };
 
 void check_rows(const std::string& spec, const std::vector<Row>& rows) {
@@ -100,7 +100,7 @@ PAGODA_TEST(grammar_text_is_free_until_a_call_begins) {
   check_rows(spec("xml", "auto", value), {{"{\"a\": 1}", true}, {whole, true}, {"text", false}, {"{}", false}});
 }
 
-// Whatever the model draws, the reader of answers finds calls whose arguments satisfy the schema.
+// Whatever the model samples, the parser finds calls whose arguments satisfy the schema.
 PAGODA_TEST(grammar_random_calls_are_read_as_calls) {
   const auto tokenizer = make_awkward_tokenizer();
   REQUIRE(tokenizer);
@@ -116,16 +116,16 @@ PAGODA_TEST(grammar_random_calls_are_read_as_calls) {
       Status status;
       OutputParser* parser = make_output_parser({true, false, std::string("[") + kWeather + "," + kNow + "]"}, &status);
       REQUIRE(parser);
-      std::vector<OutputPiece> pieces = parser->push(document).pieces;
-      for (OutputPiece& piece : parser->finish_cut().pieces) pieces.push_back(std::move(piece));
+      std::vector<OutputSegment> segments = parser->push(document).segments;
+      for (OutputSegment& segment : parser->finish_cut().segments) segments.push_back(std::move(segment));
       pagoda_output_parser_release(parser);
       std::string arguments, name;
       int num_calls = 0;
-      for (const OutputPiece& piece : pieces) {
-        CHECK(piece.kind != OutputPieceKind::text && piece.kind != OutputPieceKind::rejected_tool_call);
-        if (piece.kind == OutputPieceKind::tool_call_begin) name = piece.tool_name, arguments.clear();
-        if (piece.kind == OutputPieceKind::tool_arguments) arguments += piece.text;
-        if (piece.kind != OutputPieceKind::tool_call_end) continue;
+      for (const OutputSegment& segment : segments) {
+        CHECK(segment.kind != OutputSegmentKind::text && segment.kind != OutputSegmentKind::rejected_tool_call);
+        if (segment.kind == OutputSegmentKind::tool_call_begin) name = segment.tool_name, arguments.clear();
+        if (segment.kind == OutputSegmentKind::tool_arguments) arguments += segment.text;
+        if (segment.kind != OutputSegmentKind::tool_call_end) continue;
         ++num_calls;
         const auto value = io::parse_json(arguments);
         REQUIRE_OK(value);

@@ -1,4 +1,4 @@
-// io/model_files: folders and memory give the same bytes, and no name, kind of file or truncation does harm.
+// io/model_files: folders and memory give the same bytes, and no name, file type or truncation causes harm.
 #include "io/model_files.h"
 
 #include <sys/stat.h>
@@ -129,7 +129,7 @@ PAGODA_TEST(model_files_name_a_source_that_cannot_be_opened) {
   const std::string bytes = "x";
   const ModelFile file = in_memory("a", bytes);
   test::check_row("twice", open_model_files({.directory = {}, .files = {file, file}}).status,
-                  StatusCode::invalid_argument, "'a' is given twice");
+                  StatusCode::invalid_argument, "'a' occurs twice");
   test::check_row("no data", open_model_files({.directory = {}, .files = {{"a", nullptr, 1}}}).status,
                   StatusCode::invalid_argument, "'a' has no data");
 }

@@ -1,5 +1,5 @@
-// weight cache: the second load takes the matrices from the file, bit for bit, and no fault of the file or its folder
-// keeps a model from loading.
+// weight cache: the second load reads the matrices from the file, bit for bit, and no error in the file or its folder
+// prevents a model from loading.
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A CPU device that counts where its weights come from.
+// A CPU device that counts the sources of its weights.
 class ObservedDevice final : public device::Device {
  public:
   int num_made = 0, num_adopted = 0;
@@ -167,7 +167,7 @@ PAGODA_TEST(weight_cache_misses_when_the_model_changes) {
   REQUIRE_OK(first);
   CHECK(first->was_written());
 
-  // Another time, with the same bytes; then other bytes, with the same time.
+  // Another timestamp with the same bytes; then other bytes with the same timestamp.
   const std::string weights = copy + "/model.safetensors";
   const auto later = fs::last_write_time(weights) + std::chrono::seconds(1);
   fs::last_write_time(weights, later);
@@ -182,7 +182,7 @@ PAGODA_TEST(weight_cache_misses_when_the_model_changes) {
   REQUIRE_OK(edited);
   CHECK(edited->was_written());
 
-  // In memory there is no time to compare.
+  // In memory there is no modification time to compare.
   CheckpointEditor editor(fixtures_dir() + "/model/qwen3_5");
   for (int i = 0; i < 2; ++i) {
     editor.tensors.begin()->second.bytes[1] ^= std::byte{1};
@@ -273,9 +273,9 @@ PAGODA_TEST(weight_cache_keeps_what_was_used_last) {
   write_file(other, std::string(static_cast<size_t>(size), 'x'));
   write_file(old, "pagoda weights 1" + std::string(static_cast<size_t>(size), 'x'));
   CHECK(load(" three", 2 * size).was_written());
-  CHECK(fs::exists(other) && !fs::exists(old));  // not ours; of an older form
+  CHECK(fs::exists(other) && !fs::exists(old));  // not ours; an older format
   CHECK(load(" one", 2 * size).was_cached() && load(" three", 2 * size).was_cached());
-  CHECK(load(" two", 2 * size - 1).was_written());  // it had gone; now there is room for one
+  CHECK(load(" two", 2 * size - 1).was_written());  // it was removed; now there is space for one
   CHECK(load(" two", 2 * size - 1).was_cached());
   CHECK_EQ(files_in(cache).size(), size_t{2});
   CHECK(load(" four", size - 1).note.find("more than the " + std::to_string(size - 1)) != std::string::npos);
@@ -301,9 +301,9 @@ PAGODA_TEST(weight_cache_loads_where_it_cannot_keep_anything) {
     auto load = run(fixture(), cache);
     REQUIRE_OK(load);
     CHECK(load->num_made > 0 && load->num_adopted == 0);
-    CHECK(load->note.find("not kept") != std::string::npos);
+    CHECK(load->note.find("not cached") != std::string::npos);
   }
-  CHECK_EQ(files_in(taken).size(), size_t{1});  // nothing temporary stays
+  CHECK_EQ(files_in(taken).size(), size_t{1});  // no temporary file is left
 
   auto opened = open_model(fixture());
   REQUIRE_OK(opened);
@@ -312,7 +312,7 @@ PAGODA_TEST(weight_cache_loads_where_it_cannot_keep_anything) {
   model::WeightCache cache{.folder = temporary_dir(), .note = {}};
   CHECK_OK(model::load_model(opened->config, *opened->checkpoint, **reference, WeightFormat::f32, DType::f32, 8,
                              nullptr, &cache));
-  CHECK(cache.note.find("not kept") != std::string::npos && files_in(cache.folder).empty());
+  CHECK(cache.note.find("not cached") != std::string::npos && files_in(cache.folder).empty());
 }
 
 PAGODA_TEST(weight_cache_takes_over_what_a_killed_writer_left) {

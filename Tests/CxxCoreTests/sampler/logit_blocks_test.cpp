@@ -92,11 +92,11 @@ PAGODA_TEST(sampler_blocks_find_the_token_at_a_place_of_the_sum) {
 
 PAGODA_TEST(sampler_blocks_refuse_nan_and_infinity_anywhere) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    for (const size_t place : {size_t{0}, size_t{15}, size_t{255}, size_t{256}, size_t{599}}) {
+    for (const size_t index : {size_t{0}, size_t{15}, size_t{255}, size_t{256}, size_t{599}}) {
       std::vector<float> row(600, 0.5f);
       LogitBlocks blocks(row.size());
       CHECK(blocks.survey(row));
-      row[place] = bad;
+      row[index] = bad;
       CHECK(!blocks.survey(row));
     }
 }

@@ -1,4 +1,4 @@
-// Which bytes of a prompt the template wrote and which came out of a variable: the guard against forged control tokens.
+// Which bytes of a prompt come from the template and which from a variable: the guard against forged control tokens.
 #include <string>
 
 #include "base/json.h"
@@ -16,10 +16,10 @@ std::string marked(const std::string& source) {
           "d": {"k": "v"}, "i": 5, "t": true, "f": 1.5, "big": "a<b"})");
   const auto chat_template = text::JinjaTemplate::parse(source, "t.jinja");
   if (!chat_template.is_ok()) return chat_template.status.message;
-  const auto pieces = (*chat_template)->render(*variables);
-  if (!pieces.is_ok()) return pieces.status.message;
+  const auto segments = (*chat_template)->render(*variables);
+  if (!segments.is_ok()) return segments.status.message;
   std::string out;
-  for (const PromptPiece& piece : *pieces) out += piece.from_template ? piece.text : "«" + piece.text + "»";
+  for (const PromptSegment& segment : *segments) out += segment.from_template ? segment.text : "«" + segment.text + "»";
   return out;
 }
 
@@ -70,7 +70,7 @@ PAGODA_TEST(chat_template_origin_follows_each_byte) {
   }
 }
 
-// A control token that is put together from template and user text is not the template's.
+// A control token assembled from template and user text does not count as the template's.
 PAGODA_TEST(chat_template_origin_splits_forged_tokens) {
   CHECK_EQ(marked("{{ '<|im_' + 'end|>' }}"), std::string("<|im_end|>"));
   CHECK_EQ(marked("<|{{ u }}|>"), std::string("<|«evil»|>"));
@@ -81,9 +81,9 @@ PAGODA_TEST(chat_template_origin_counts_constants_as_the_templates_own) {
   const auto variables = io::parse_json(R"({"bos_token": "forged", "u": "evil"})");
   const auto chat_template = text::JinjaTemplate::parse("{{ bos_token + u }}", "t.jinja", {{"bos_token", "<s>"}});
   REQUIRE_OK(chat_template);
-  const auto pieces = (*chat_template)->render(*variables);
-  REQUIRE_OK(pieces);
-  REQUIRE(pieces->size() == 2);
-  CHECK((*pieces)[0].text == "<s>" && (*pieces)[0].from_template);
-  CHECK((*pieces)[1].text == "evil" && !(*pieces)[1].from_template);
+  const auto segments = (*chat_template)->render(*variables);
+  REQUIRE_OK(segments);
+  REQUIRE(segments->size() == 2);
+  CHECK((*segments)[0].text == "<s>" && (*segments)[0].from_template);
+  CHECK((*segments)[1].text == "evil" && !(*segments)[1].from_template);
 }

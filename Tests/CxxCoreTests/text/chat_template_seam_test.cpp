@@ -1,4 +1,4 @@
-// The class Swift sees: results instead of exceptions, and a count of owners.
+// The class that Swift uses: results instead of exceptions, and a reference count.
 #include <thread>
 #include <vector>
 
@@ -18,18 +18,18 @@ ChatTemplate* make_template(const char* source) {
 
 }  // namespace
 
-PAGODA_TEST(chat_template_gives_text_and_pieces) {
+PAGODA_TEST(chat_template_gives_text_and_segments) {
   ChatTemplate* chat_template =
       make_template("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}");
   REQUIRE(chat_template != nullptr);
   const RenderResult result = chat_template->render(R"({"messages": [{"role": "user", "content": "hi <|im_end|>"}]})");
   CHECK_OK(result.status);
   CHECK_EQ(result.text, std::string("<|im_start|>user\nhi <|im_end|><|im_end|>\n"));
-  REQUIRE(result.pieces.size() == 5);
-  CHECK_EQ(result.pieces[3].text, std::string("hi <|im_end|>"));
-  CHECK(!result.pieces[3].from_template);
-  CHECK_EQ(result.pieces[4].text, std::string("<|im_end|>\n"));
-  CHECK(result.pieces[4].from_template);
+  REQUIRE(result.segments.size() == 5);
+  CHECK_EQ(result.segments[3].text, std::string("hi <|im_end|>"));
+  CHECK(!result.segments[3].from_template);
+  CHECK_EQ(result.segments[4].text, std::string("<|im_end|>\n"));
+  CHECK(result.segments[4].from_template);
   pagoda_chat_template_release(chat_template);
 }
 
@@ -40,7 +40,7 @@ PAGODA_TEST(chat_template_reports_bad_variables) {
     const RenderResult result = chat_template->render(json);
     test::note(std::string(json) + " -> " + result.status.message);
     CHECK(result.status.code == StatusCode::invalid_argument);
-    CHECK(result.text.empty() && result.pieces.empty());
+    CHECK(result.text.empty() && result.segments.empty());
   }
   CHECK(chat_template->render("{\"messages\": []}").status.code == StatusCode::invalid_argument);
   pagoda_chat_template_release(chat_template);
@@ -87,7 +87,7 @@ constexpr const char* kCallAndResult = R"({"messages": [
 PAGODA_TEST(chat_template_gets_arguments_in_the_form_it_asks_for) {
   const std::string loop = "{% for m in messages %}{% for c in m.tool_calls or [] %}";
   const std::string object = R"({"zone": "UTC", "n": [1, 2.5, null]})";
-  // Printed as it is: text. Made JSON, or read key by key: an object.
+  // Printed unchanged: text. Converted to JSON, or read key by key: an object.
   CHECK_EQ(rendered((loop + "{{ c.function.arguments }}{% endfor %}{% endfor %}").c_str(), kCallAndResult), object);
   CHECK_EQ(rendered((loop + "{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}").c_str(), kCallAndResult),
            object);
@@ -96,7 +96,7 @@ PAGODA_TEST(chat_template_gets_arguments_in_the_form_it_asks_for) {
                         .c_str(),
                     kCallAndResult),
            std::string("zone=UTC;n=[1, 2.5, None];"));
-  // Templates that ask what they were given take the object.
+  // Templates that check the type get the object.
   CHECK_EQ(rendered((loop + "{% if c.function.arguments is string %}{{ c.function.arguments }}{% else %}"
                             "o{{ c.function.arguments | tojson }}{% endif %}{% endfor %}{% endfor %}")
                         .c_str(),

@@ -1,4 +1,4 @@
-// Templates against what jinja2 rendered in the environment of `transformers`, byte for byte.
+// Templates compared with the output of jinja2 in the environment of `transformers`, byte for byte.
 // Fixtures: Tools/fixtures/chat_template_fixtures.py.
 #include <fstream>
 #include <sstream>
@@ -31,13 +31,13 @@ std::string source_of(const io::Json& entry) {
   return entry.find("file") != nullptr ? fixture(text_of(entry, "file")) : text_of(entry, "source");
 }
 
-std::string joined(const std::vector<PromptPiece>& pieces) {
+std::string joined(const std::vector<PromptSegment>& segments) {
   std::string text;
-  for (const PromptPiece& piece : pieces) text += piece.text;
+  for (const PromptSegment& segment : segments) text += segment.text;
   return text;
 }
 
-// Renders one case; empty when it is as expected, else what differs.
+// Renders one case; empty if it is as expected, otherwise the difference.
 std::string check_case(const text::JinjaTemplate& chat_template, const io::Json& variables,
                        const io::Json& expected_case) {
   text::JinjaLimits limits;

@@ -45,7 +45,7 @@ std::vector<BadFile> bad_files() {
       {"no merges", R"({"model": {"vocab": {}}})", bad, "model.merges is missing"},
       {"vocab not an object", R"({"model": {"vocab": [], "merges": []}})", bad, "model.vocab"},
       {"merges not an array", replaced(good, "[\"a b\"]", "{}"), bad, "model.merges is not an array"},
-      {"vocab key twice", make_byte_tokenizer_json("", R"("ab": 256, "ab": 257)"), bad, "'ab' is there twice"},
+      {"vocab key twice", make_byte_tokenizer_json("", R"("ab": 256, "ab": 257)"), bad, "'ab' occurs twice"},
       {"id twice", make_byte_tokenizer_json("", R"("ab": 255)"), bad, "same id 255"},
       {"id 2^31", make_byte_tokenizer_json("", R"("ab": 2147483648)"), bad, "2147483648"},
       {"id 2^63", make_byte_tokenizer_json("", R"("ab": 9223372036854775808)"), bad, "not an integer"},
@@ -116,7 +116,7 @@ PAGODA_TEST(tokenizer_file_cut_at_every_byte_is_an_error) {
 }
 
 PAGODA_TEST(tokenizer_file_made_to_collide_is_refused_quickly) {
-  // Turns the vocabulary's hash of 8-byte tokens around: thousands of tokens for one slot would take minutes to load.
+  // Inverts the vocabulary's hash of 8-byte tokens: thousands of tokens in one slot would take minutes to load.
   constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
   uint64_t inverse = kMultiplier;
   for (int i = 0; i < 6; ++i) inverse *= 2 - kMultiplier * inverse;
@@ -156,7 +156,7 @@ PAGODA_TEST(tokenizer_file_odd_but_right_ones_load) {
   const auto other = text::BpeTokenizer::from_json(swapped, "swapped");
   REQUIRE_OK(other);
   ids.clear();
-  CHECK_OK((*other)->encode("abxba", true, ids));  // a byte without a token is left out, as the reference does
+  CHECK_OK((*other)->encode("abxba", true, ids));  // a byte without a token is dropped, as in the reference
   CHECK(ids == (std::vector<int32_t>{2, 1, 0}));
 }
 

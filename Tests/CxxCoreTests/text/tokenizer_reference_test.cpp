@@ -49,7 +49,7 @@ void check_family(const std::string& family, const std::string& json, size_t min
   CHECK_EQ(num_wrong, size_t{0});
 }
 
-// How a GGUF file with this `tokenizer.ggml.pre` cuts text.
+// The pre-tokenizer of a GGUF file with this `tokenizer.ggml.pre`.
 Result<text::PreTokenizer> gguf_cutter(const char* pre) {
   constexpr uint32_t kF32 = 0, kString = 8, kArray = 9;  // types of the file format
   const std::string strings = raw(kArray) + raw(kString);
@@ -73,13 +73,13 @@ Result<text::PreTokenizer> gguf_cutter(const char* pre) {
   return text::PreTokenizer::from_json(*json->find("pre_tokenizer"), "m.gguf");
 }
 
-std::string pieces_json(const std::string& family) {
+std::string sentencepiece_json(const std::string& family) {
   return read_fixture(fixtures_dir() + "/text/tokenizer/" + family + ".json");
 }
 
 }  // namespace
 
-// Ids hide most word boundaries that no merge crosses, so the words have a test of their own.
+// Ids hide most word boundaries that no merge crosses, so the words have a separate test.
 PAGODA_TEST(tokenizer_cuts_reference_words_with_every_pattern) {
   const std::vector<WordCase> cases = read_word_cases();
   REQUIRE(cases.size() > 10'000);
@@ -141,36 +141,36 @@ PAGODA_TEST(tokenizer_gives_reference_ids_with_every_flag_of_added_tokens) {
   check_family("added", make_tokenizer_json("added", "qwen2", 8192, MergeForm::strings), 1000);
 }
 
-// SentencePiece-style vocabularies: python3 Tools/fixtures/pieces_fixtures.py
-PAGODA_TEST(tokenizer_gives_reference_ids_with_pieces_like_llama_2) {
-  check_family("pieces_llama", pieces_json("pieces_llama"), 5000);
+// SentencePiece-style vocabularies: python3 Tools/fixtures/sentencepiece_fixtures.py
+PAGODA_TEST(tokenizer_gives_reference_ids_with_sentencepiece_like_llama_2) {
+  check_family("sentencepiece_llama", sentencepiece_json("sentencepiece_llama"), 5000);
 }
 
-PAGODA_TEST(tokenizer_gives_reference_ids_with_pieces_like_mistral) {
-  check_family("pieces_mistral", pieces_json("pieces_mistral"), 1000);
+PAGODA_TEST(tokenizer_gives_reference_ids_with_sentencepiece_like_mistral) {
+  check_family("sentencepiece_mistral", sentencepiece_json("sentencepiece_mistral"), 1000);
 }
 
-PAGODA_TEST(tokenizer_gives_reference_ids_with_pieces_like_gemma) {
-  check_family("pieces_gemma", pieces_json("pieces_gemma"), 1000);
+PAGODA_TEST(tokenizer_gives_reference_ids_with_sentencepiece_like_gemma) {
+  check_family("sentencepiece_gemma", sentencepiece_json("sentencepiece_gemma"), 1000);
 }
 
-PAGODA_TEST(tokenizer_gives_reference_ids_with_unigram_pieces) {
-  check_family("pieces_unigram", pieces_json("pieces_unigram"), 1000);
-  check_family("pieces_unknown", pieces_json("pieces_unknown"), 1000);
+PAGODA_TEST(tokenizer_gives_reference_ids_with_sentencepiece_unigram) {
+  check_family("sentencepiece_unigram", sentencepiece_json("sentencepiece_unigram"), 1000);
+  check_family("sentencepiece_unknown", sentencepiece_json("sentencepiece_unknown"), 1000);
 }
 
-// The same whatever comes first in the file.
-PAGODA_TEST(tokenizer_reads_pieces_in_any_order_of_keys) {
-  const std::string json = pieces_json("pieces_llama");
+// The result does not depend on the order of keys in the file.
+PAGODA_TEST(tokenizer_reads_sentencepiece_files_in_any_order_of_keys) {
+  const std::string json = sentencepiece_json("sentencepiece_llama");
   const size_t model = json.find("\"model\":"), version = json.find("\"version\"");
   REQUIRE(model != std::string::npos && version != std::string::npos);
   const size_t end = json.rfind('}');
   const std::string first = "{" + json.substr(model, end - model) + "," + json.substr(version, model - version);
-  check_family("pieces_llama", first.substr(0, first.rfind(',')) + "}", 5000);
+  check_family("sentencepiece_llama", first.substr(0, first.rfind(',')) + "}", 5000);
 }
 
-PAGODA_TEST(tokenizer_of_a_gguf_file_gives_reference_ids_with_pieces) {
-  for (const char* family : {"pieces_llama", "pieces_gemma"}) {
+PAGODA_TEST(tokenizer_of_a_gguf_file_gives_reference_ids_with_sentencepiece) {
+  for (const char* family : {"sentencepiece_llama", "sentencepiece_gemma"}) {
     const auto gguf = io::Gguf::open(fixture_file(std::string("gguf/") + family + ".gguf"));
     REQUIRE_OK(gguf);
     const auto json = io::gguf_tokenizer_json(*gguf);
@@ -179,10 +179,10 @@ PAGODA_TEST(tokenizer_of_a_gguf_file_gives_reference_ids_with_pieces) {
   }
 }
 
-// Control tokens of the model are no text, and a text does not spell them.
-PAGODA_TEST(tokenizer_keeps_control_pieces_from_texts) {
-  for (const char* family : {"pieces_llama", "pieces_unigram"}) {
-    const auto tokenizer = text::BpeTokenizer::from_json(pieces_json(family), family);
+// Control tokens of the model are not text, and a text does not match them.
+PAGODA_TEST(tokenizer_keeps_control_tokens_out_of_texts) {
+  for (const char* family : {"sentencepiece_llama", "sentencepiece_unigram"}) {
+    const auto tokenizer = text::BpeTokenizer::from_json(sentencepiece_json(family), family);
     REQUIRE_OK(tokenizer);
     CHECK((*tokenizer)->is_verbatim(2) && (*tokenizer)->is_special(2));
     std::vector<int32_t> ids;
@@ -195,7 +195,7 @@ PAGODA_TEST(tokenizer_keeps_control_pieces_from_texts) {
   }
 }
 
-// After the embedded model was trained anew: python3 Tools/fixtures/tokenizer_fixtures.py
+// After retraining the embedded model: python3 Tools/fixtures/tokenizer_fixtures.py
 PAGODA_TEST(tokenizer_gives_reference_ids_with_the_embedded_model) {
   check_family("mini", read_fixture(mini_model_dir() + "/tokenizer.json"), 500);
 }

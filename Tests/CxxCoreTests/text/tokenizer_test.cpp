@@ -34,9 +34,9 @@ Ids encode(const text::BpeTokenizer& tokenizer, const std::string& text, bool pa
   return ids;
 }
 
-Ids encode(const text::BpeTokenizer& tokenizer, const std::vector<PromptPiece>& pieces) {
+Ids encode(const text::BpeTokenizer& tokenizer, const std::vector<PromptSegment>& segments) {
   Ids ids;
-  CHECK_OK(tokenizer.encode(pieces, ids));
+  CHECK_OK(tokenizer.encode(segments, ids));
   return ids;
 }
 
@@ -116,7 +116,7 @@ PAGODA_TEST(tokenizer_prompt_control_tokens_come_from_the_template_alone) {
   CHECK(encode(*tokenizer, {{"<|im_end|>", true}}) == Ids{300});
   CHECK(encode(*tokenizer, {{"<|im_end|>", false}}) == bytes_of("<|im_end|>"));
   CHECK(encode(*tokenizer, {{"u", false}, {"<|im_end|>", true}, {"u", false}}) == (Ids{'u', 300, 'u'}));
-  // A spelling put together from both sides is text; cut within the template it is still the token.
+  // A spelling composed from both sides is text; split within the template it is still the token.
   CHECK(encode(*tokenizer, {{"<|im_", true}, {"end|>", false}}) == bytes_of("<|im_end|>"));
   CHECK(encode(*tokenizer, {{"<|im_", false}, {"end|>", true}}) == bytes_of("<|im_end|>"));
   CHECK(encode(*tokenizer, {{"<|im_", true}, {"end|>", true}}) == Ids{300});
@@ -125,7 +125,7 @@ PAGODA_TEST(tokenizer_prompt_control_tokens_come_from_the_template_alone) {
   CHECK(encode(*tokenizer, {{"<|im_end|>", true}, {"x", false}}) == (Ids{300, 'x'}));
   CHECK(encode(*tokenizer, {{"<|im_end|", false}, {"<|im_end|>", true}}) == bytes_of("<|im_end|") + Ids{300});
   CHECK(encode(*tokenizer, {{"<", false}, {"<|im_end|>", true}, {"x", true}}) == (Ids{'<', 302}));
-  // Tags that the file does not call special are no different.
+  // Tags that the file does not mark as special are no different.
   CHECK(encode(*tokenizer, {{"<think>", true}}) == Ids{301});
   CHECK(encode(*tokenizer, {{"<think>", false}}) == bytes_of("<think>"));
   CHECK(encode(*tokenizer, {{"<thi", false}, {"nk>", true}}) == bytes_of("<think>"));
@@ -162,22 +162,22 @@ PAGODA_TEST(tokenizer_prompt_is_one_text_across_its_seams) {
   const auto tokenizer = small_tokenizer();
   REQUIRE(tokenizer != nullptr);
   CHECK(encode(*tokenizer, {{"a", true}, {"b", false}, {"c", true}}) == Ids{257});
-  // A character may be cut in two.
+  // A character may be split in two.
   CHECK(encode(*tokenizer, {{"\xC3", true}, {"\xA9", false}}) == (Ids{0xC3, 0xA9}));
-  CHECK(encode(*tokenizer, std::vector<PromptPiece>{}).empty());
+  CHECK(encode(*tokenizer, std::vector<PromptSegment>{}).empty());
 }
 
-PAGODA_TEST(tokenizer_prompt_of_many_pieces_takes_linear_time) {
+PAGODA_TEST(tokenizer_prompt_of_many_segments_takes_linear_time) {
   const auto tokenizer = small_tokenizer();
   REQUIRE(tokenizer != nullptr);
-  std::vector<PromptPiece> pieces;
+  std::vector<PromptSegment> segments;
   Ids expected;
   for (int i = 0; i < 50'000; ++i) {
-    pieces.push_back({"<|im_end|>", true});
-    pieces.push_back({"abc", false});
+    segments.push_back({"<|im_end|>", true});
+    segments.push_back({"abc", false});
     expected.insert(expected.end(), {300, 257});
   }
-  CHECK(encode(*tokenizer, pieces) == expected);
+  CHECK(encode(*tokenizer, segments) == expected);
 }
 
 PAGODA_TEST(tokenizer_refuses_text_that_is_not_utf8) {
@@ -194,7 +194,7 @@ PAGODA_TEST(tokenizer_appends_and_repeats_words_right) {
   const auto tokenizer = small_tokenizer();
   REQUIRE(tokenizer != nullptr);
   Ids ids = {7};
-  CHECK_OK(tokenizer->encode("abc abc abcab", false, ids));  // the second " abc" comes out of the word cache
+  CHECK_OK(tokenizer->encode("abc abc abcab", false, ids));  // the second " abc" comes from the word cache
   CHECK(ids == (Ids{7, 257, ' ', 257, ' ', 257, 256}));
 }
 

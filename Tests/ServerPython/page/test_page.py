@@ -72,7 +72,7 @@ def test_stop_keeps_the_part_that_came(page, server):
 def test_regenerate_and_edit(page):
     ask(page, "What is the capital of France?")
     page.click("[title='Answer again']")
-    # No rate: what was computed before may come all at once.
+    # No rate: cached text may arrive all at once.
     expect(page.locator(".stats")).to_contain_text("prompt tokens from cache")
     expect(page.locator(".assistant .body")).to_contain_text("Paris")
     expect(page.locator(".assistant")).to_have_count(1)
@@ -134,7 +134,7 @@ def test_two_tabs_keep_each_others_chats(page, server):
     other.goto(server.url)
     other.click("#new-chat")
     ask(other, "What is the capital of Japan?")
-    # The first tab hears of it, and adds to its own chat without losing the other.
+    # The first tab is notified, and adds to its own chat without losing the other.
     expect(page.locator(".conversation")).to_have_count(2)
     ask(page, "What is 12 plus 30?")
     expect(page.locator(".message")).to_have_count(4)
@@ -225,7 +225,7 @@ def test_a_missing_key_has_a_button(page, refusals):
     page.route("**/v1/chat/completions", lambda route: route.fulfill(status=401, body="{}"), times=1)
     page.fill("#input", "Hello!")
     page.keyboard.press("Enter")
-    expect(page.locator(".error")).to_contain_text("asks for an API key")
+    expect(page.locator(".error")).to_contain_text("requires an API key")
     page.click(".error button")
     expect(page.locator("[name=key]")).to_be_focused()
 

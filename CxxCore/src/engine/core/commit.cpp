@@ -12,7 +12,7 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
-// A row that there is no memory for ends; it takes no other with it.
+// If there is no memory for a row, its request ends; the others are not affected.
 void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
   size_t logits_row = 0;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
@@ -44,7 +44,7 @@ void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
   }
 }
 
-// A row's own sample decides: the row after it counts only if that is the draft it was computed from.
+// A row's own sample decides: the next row counts only if the sample equals the draft it was computed from.
 void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_t logits_row) {
   Sequence& sequence = request.sequence;
   request.num_drafted += num_drafts;
@@ -56,8 +56,8 @@ void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_
       sequence.drafts.clear();
       return hold_row(request, logits_row + static_cast<size_t>(i));
     }
-    if (request.has_begun && request.place.must_end)
-      return finish(request, FinishReason::stop, ok_status());  // that was not known before
+    if (request.has_begun && request.document_position.must_end)
+      return finish(request, FinishReason::stop, ok_status());  // only the mask, which is ready now, shows this
     if (!commit_token(request, logits_row + static_cast<size_t>(i))) return;
     if (i == num_drafts || sequence.tokens.back() != sequence.drafts[i]) {
       note_drafts(request, num_drafts, i);
@@ -72,7 +72,7 @@ void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_
   }
 }
 
-// Saves lie in the order of the rows.
+// Saves are in the order of the rows.
 void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
   cache_.publish(sequence);
   while (num_saves_done_ < plan.saves.size() && plan.saves[num_saves_done_].sequence == &sequence) {
@@ -83,7 +83,7 @@ void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
   }
 }
 
-// Of `sequence`, whose saves are next, or of all rows that are not committed yet.
+// Frees the slots reserved for the saves of `sequence`, which are next, or of all rows that are not committed yet.
 void EngineCore::give_back_saves(const scheduler::StepPlan& plan, const Sequence* sequence) noexcept {
   for (; num_saves_done_ < plan.saves.size(); ++num_saves_done_) {
     const scheduler::PlannedSave& save = plan.saves[num_saves_done_];
@@ -116,7 +116,8 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::sp
 
   const bool is_stop = is_stop_id || is_stop_string || is_last;
   if (!is_stop && request.sequence.num_tokens() < request.sequence.max_num_tokens) return true;
-  if (!is_stop && request.is_awaited && !request.place.is_known()) {  // whether the document ends here is not known yet
+  if (!is_stop && request.is_awaited &&
+      !request.document_position.is_known()) {  // the mask that decides this is not ready yet
     request.sequence.drafts.clear();
     request.sequence.is_held = true;
     return false;
@@ -125,26 +126,26 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::sp
   return false;
 }
 
-// The grammar and the thinking advance by the token. True when it ends the document and nothing can follow; that may
-// also become known later, see resume().
+// Advances the grammar and the thinking by the token. True if it ends the document and nothing can follow; that may
+// also be found out later, see resume().
 bool EngineCore::follow(ActiveRequest& request, int32_t token_id) {
   const bool was_thinking = request.thinking.is_open();
   request.thinking.note(token_id);
   if (!request.guide || was_thinking) return false;
-  request.place = {};
+  request.document_position = {};
   request.has_begun = true;
   masks_.accept(*request.guide, token_id);
-  if (find_place(request, Clock::time_point())) return request.place.must_end;
-  await_place(request);
+  if (find_document_position(request, Clock::time_point())) return request.document_position.must_end;
+  await_document_position(request);
   return false;
 }
 
 bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {
   if (!request.detokenizer) return false;
-  std::string piece;
-  request.detokenizer->push(token_id, piece);
+  std::string chunk;
+  request.detokenizer->push(token_id, chunk);
   const bool armed = request.num_generated() >= request.params.min_tokens;
-  return request.stop_strings.push(piece, armed, event_.text);
+  return request.stop_strings.push(chunk, armed, event_.text);
 }
 
 void EngineCore::leave_to_tiers(const Sequence& sequence) noexcept {
@@ -152,7 +153,7 @@ void EngineCore::leave_to_tiers(const Sequence& sequence) noexcept {
     tiers_->write(sequence, sequence.num_computed_tokens, sequence.state_slot);
 }
 
-// Sends the last event and forgets the request; `request` is gone afterwards.
+// Sends the last event and destroys the request.
 void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status status) noexcept {
   Event event;
   event.request_id = request.sequence.id;

@@ -14,7 +14,7 @@ static bool is_stop_id(const ActiveRequest& request, int32_t id) noexcept {
   return std::ranges::find(request.stop_ids, id) != request.stop_ids.end();
 }
 
-// Before a step is planned. Without memory for them there are no drafts.
+// Called before a step is planned. If there is no memory, nothing is drafted.
 void EngineCore::draft_tokens() noexcept {
   if (config_.max_drafts == 0) return;
   try {
@@ -24,7 +24,7 @@ void EngineCore::draft_tokens() noexcept {
   }
 }
 
-// Every sequence that decodes gets its drafts, as many as the policy admits.
+// Offers drafts of every sequence that decodes; the policy decides how many to use.
 void EngineCore::offer_all() {
   offers_.clear();
   offer_requests_.clear();
@@ -36,10 +36,10 @@ void EngineCore::offer_all() {
     if (!sequence->decodes()) continue;
     ++num_decoding;
     ActiveRequest& request = *requests_.at(sequence->id);
-    const int32_t room = std::min(config_.max_drafts, scheduler_.draft_room(*sequence));
-    if (!request.speculates || room <= 0) continue;
-    if (config_.drafter) offer_proposed(request, room);
-    else offer_drafts(request, room);
+    const int32_t max_drafts = std::min(config_.max_drafts, scheduler_.draft_limit(*sequence));
+    if (!request.speculates || max_drafts <= 0) continue;
+    if (config_.drafter) offer_proposed(request, max_drafts);
+    else offer_drafts(request, max_drafts);
   }
   if (!config_.takes_all_drafts) policy_.admit(offers_, num_decoding);
   else
@@ -55,7 +55,7 @@ void EngineCore::offer_all() {
   draft_seconds_ = seconds(Clock::now() - begin);
 }
 
-// Pass after pass, each over all sequences that want one more draft.
+// One pass per draft, each over all sequences that need one more.
 void EngineCore::draft_with_head() {
   draft_rows_.clear();
   for (size_t i = 0; i < offers_.size(); ++i) {
@@ -78,7 +78,7 @@ void EngineCore::draft_with_head() {
       draft_batch_.draws.push_back(draw_for(request, request.draft_thinking, request.num_generated() + index));
     }
     ++num_draft_steps_;
-    if (!model_.draft(draft_batch_, index == 0).is_ok()) return;  // the step itself will say why
+    if (!model_.draft(draft_batch_, index == 0).is_ok()) return;  // the step itself will report the error
     size_t num_kept = 0;
     for (size_t r = 0; r < draft_rows_.size(); ++r) {
       const size_t offer = draft_rows_[r];
@@ -90,12 +90,12 @@ void EngineCore::draft_with_head() {
   }
 }
 
-// With the random number that the model's own sample will have: where both see the same, both take the same. False when
+// Uses the random number of the model's own sample: with the same distribution, both draw the same token. False if
 // nothing may follow.
 bool EngineCore::sample_draft(ActiveRequest& request, size_t row, int32_t index) {
   const size_t vocab = model_.logits().size() / draft_batch_.draws.size();  // ids that the head drafts
   const std::span<const int32_t> picked = model_.picked();
-  sampled_.token_id = request.draft_thinking.forced_id();  // whether the head could draft it or not
+  sampled_.token_id = request.draft_thinking.forced_id();  // whether or not the head could draft it
   if (sampled_.token_id < 0 && !picked.empty() && draft_batch_.draws[row].top_k > 0) sampled_.token_id = picked[row];
   if (sampled_.token_id < 0) {
     sampler::SampleInput input = sample_input(request, request.draft_thinking, request.num_generated() + index);
@@ -108,10 +108,10 @@ bool EngineCore::sample_draft(ActiveRequest& request, size_t row, int32_t index)
   return true;
 }
 
-// From CoreConfig::drafter.
-void EngineCore::offer_proposed(ActiveRequest& request, int32_t room) {
+// Takes drafts from CoreConfig::drafter.
+void EngineCore::offer_proposed(ActiveRequest& request, int32_t max_drafts) {
   std::vector<int32_t>& drafts = request.sequence.drafts;
-  config_.drafter->propose(request.sequence, room, drafts);
+  config_.drafter->propose(request.sequence, max_drafts, drafts);
   if (request.guide && !request.thinking.is_open()) masks_.look_ahead(*request.guide, drafts);
   if (!config_.admits_drafter || drafts.empty()) return;
   offers_.push_back({.source = Source::lookup,
@@ -120,25 +120,26 @@ void EngineCore::offer_proposed(ActiveRequest& request, int32_t room) {
   offer_requests_.push_back(&request);
 }
 
-void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
+void EngineCore::offer_drafts(ActiveRequest& request, int32_t max_drafts) {
   Sequence& sequence = request.sequence;
   speculate::Offer offer;
-  draft_forced(request, room);
+  draft_forced(request, max_drafts);
   offer.source = sequence.drafts.empty() ? Source::lookup : Source::forced;
   if (sequence.drafts.empty() && request.lookup) {
     request.lookup->follow(sequence.tokens);
     const speculate::LookupIndex::Match match = request.lookup->find(sequence.tokens);
     const speculate::PastTexts::Match past = past_texts_.find(sequence.cache_salt, sequence.tokens);
     offer.match_length = std::max(match.length, past.length);
-    if (past.length > match.length) speculate::PastTexts::draft_from(past, room, sequence.drafts);
-    else speculate::draft_from(match, sequence.tokens, room, sequence.drafts);
+    if (past.length > match.length) speculate::PastTexts::draft_from(past, max_drafts, sequence.drafts);
+    else speculate::draft_from(match, sequence.tokens, max_drafts, sequence.drafts);
     cut_drafts(request);
   }
   offer.num_drafts = static_cast<int32_t>(sequence.drafts.size());
   offer.history = &request.acceptance[static_cast<size_t>(offer.source)];
   if (config_.uses_head && !policy_.head_rests() && offer.source != Source::forced && !request.guide) {
-    const speculate::Offer head{
-        .source = Source::mtp, .num_drafts = room, .history = &request.acceptance[static_cast<size_t>(Source::mtp)]};
+    const speculate::Offer head{.source = Source::mtp,
+                                .num_drafts = max_drafts,
+                                .history = &request.acceptance[static_cast<size_t>(Source::mtp)]};
     if (policy_.expected(head) > policy_.expected(offer)) {
       sequence.drafts.clear();
       offer = head;
@@ -149,15 +150,15 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
   offer_requests_.push_back(&request);
 }
 
-// Tokens that the thinking budget or the grammar forces. As drafts, and not taken for granted: the grammar may
-// allow the same text in other tokens later on.
-void EngineCore::draft_forced(ActiveRequest& request, int32_t room) {
+// Tokens that the thinking budget or the grammar forces. They are still only drafts: the grammar may later
+// allow the same text in different tokens.
+void EngineCore::draft_forced(ActiveRequest& request, int32_t max_drafts) {
   Thinking thinking = request.thinking;
   std::vector<int32_t>& drafts = request.sequence.drafts;
   ahead_.clear();
   if (request.guide) masks_.find_forced(*request.guide, mask_deadline_, ahead_);
   auto next = ahead_.begin();
-  while (static_cast<int32_t>(drafts.size()) < room) {
+  while (static_cast<int32_t>(drafts.size()) < max_drafts) {
     const bool is_free = !request.guide || thinking.is_open();
     int32_t id = thinking.forced_id();
     if (id < 0 && !is_free && next != ahead_.end()) id = *next;
@@ -168,8 +169,8 @@ void EngineCore::draft_forced(ActiveRequest& request, int32_t room) {
   }
 }
 
-// Ends drafts before the first that cannot hold, and before one that would end the request: rows behind it are of no
-// use.
+// Truncates drafts before the first that cannot be accepted, and before one that would end the request: rows after it
+// are useless.
 void EngineCore::cut_drafts(ActiveRequest& request) {
   Thinking thinking = request.thinking;
   std::vector<int32_t>& drafts = request.sequence.drafts;

@@ -1,4 +1,4 @@
-// EngineCore: requests come and go, and a step plans, builds its batch and runs the model.
+// EngineCore: adds and cancels requests; a step plans, builds its batch and runs the model.
 #include "engine/core/engine_core.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
-// Of a step: tokens, drafts that hold, and the end of every request; prompts whose tokens are scored may have more.
+// Events of one step: tokens, accepted drafts, and the end of every request. Scored prompts may produce more.
 static size_t most_events(const CoreConfig& config) noexcept {
   return static_cast<size_t>(config.limits.max_num_seqs) * static_cast<size_t>(2 + config.max_drafts);
 }
@@ -67,7 +67,7 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   try {
     if (request->grammar) request->guide = masks_.begin(request->grammar);
     requests_.try_emplace(id);
-    scheduler_.add(&request->sequence);  // changes nothing when it throws
+    scheduler_.add(&request->sequence);  // changes nothing if it throws
   } catch (const std::exception&) {
     requests_.erase(id);
     return refuse(*request, status_of_exception());
@@ -80,7 +80,7 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
 void EngineCore::cancel(uint64_t id) noexcept {
   const auto found = requests_.find(id);
   if (found == requests_.end()) return;
-  if (found->second->sequence.is_in_flight) found->second->is_cancelled = true;  // when its step has landed
+  if (found->second->sequence.is_in_flight) found->second->is_cancelled = true;  // ends when its step has finished
   else finish(*found->second, FinishReason::cancelled, ok_status());
   outbox_.send_all();
 }
@@ -101,7 +101,7 @@ void EngineCore::step() noexcept {
   draft_tokens();
   const scheduler::StepPlan* plan = schedule();
   if (!plan) return;
-  // Not admitted after all: what it has read may be gone by the next step.
+  // Not admitted after all: the prefixes it has read may be evicted by the next step.
   if (reader && reader->num_preemptions > 0 && reader->state == request::SequenceState::waiting)
     reader->is_reading = true;
   if (plan->rows.empty()) {
@@ -121,7 +121,7 @@ void EngineCore::step() noexcept {
   if (status.is_ok()) commit(*plan);
   else fail_rows(*plan, status);
   sample_time_ += Clock::now() - end;
-  if (status.is_ok() && num_rows == num_seqs + num_drafts)  // none of them a prompt's
+  if (status.is_ok() && num_rows == num_seqs + num_drafts)  // no row belongs to a prompt
     policy_.note_step(num_seqs, num_rows, static_cast<int32_t>(num_generated_tokens_ - num_before),
                       seconds(Clock::now() - begin), draft_seconds_, num_draft_steps_,
                       batch_.feeds_head && !batch_.skips_head_rows);
@@ -139,8 +139,8 @@ void EngineCore::open_tiers() {
   std::vector<std::shared_ptr<PrefixStore>> stores;
   if (config_.host) stores.push_back(config_.host);
   if (config_.disk) stores.push_back(config_.disk);
-  const bool can_place = !config_.limits.has_state() || config_.limits.num_checkpoints > 0;
-  if (stores.empty() || !config_.prefix_cache || !can_place) return;
+  const bool can_restore = !config_.limits.has_state() || config_.limits.num_checkpoints > 0;
+  if (stores.empty() || !config_.prefix_cache || !can_restore) return;
   tiers_.emplace(model_, cache_, std::move(stores));
   scheduler_.set_before_preempting([this](Sequence& sequence) {
     leave_to_tiers(sequence);
@@ -148,12 +148,12 @@ void EngineCore::open_tiers() {
   });
 }
 
-// Blocks that cannot be read, for whatever reason, are computed. A preempted sequence reads all of its prefixes at
-// once, to be admitted in the same step: in the next one, others may need the room.
+// Blocks that cannot be read, for any reason, are computed. A preempted sequence reads all of its prefixes together,
+// so that it is admitted in the same step: in the next one, others may need the space.
 Sequence* EngineCore::read_next() noexcept {
   Sequence* next = scheduler_.next_reader();
   if (!next) return nullptr;
-  outbox_.send_all();  // reading takes longer
+  outbox_.send_all();  // before the read, which may take long
   try {
     if (next->num_preemptions > 0) tiers_->begin_again();
     do {
@@ -165,7 +165,7 @@ Sequence* EngineCore::read_next() noexcept {
   return next;
 }
 
-// Null when there is no memory for a plan: then nothing is known of what it left half done, so all end.
+// Null if there is no memory for a plan: its partial effects are unknown, so all requests end.
 const scheduler::StepPlan* EngineCore::schedule() noexcept {
   num_saves_done_ = 0;
   try {
@@ -197,7 +197,7 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
     }
     ++num_steps_;
     Status status = model_.launch(batch_);
-    outbox_.send_all();  // of the step before
+    outbox_.send_all();  // events of the previous step
     if (status.is_ok()) status = model_.finish();
     const Clock::time_point end = Clock::now();
     plan_time_ += now - begin;
@@ -210,7 +210,7 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
   }
 }
 
-// A device that failed for good, or that fails step after step, is a fault of the engine's and not of a request.
+// A device that failed permanently, or fails in consecutive steps, is a fault of the engine and not of a request.
 void EngineCore::note_result(const Status& status) noexcept {
   constexpr int32_t kMaxFailedSteps = 3;
   if (status.is_ok()) {
@@ -223,12 +223,12 @@ void EngineCore::note_result(const Status& status) noexcept {
   if (is_dead_ || ++num_failed_steps_ >= kMaxFailedSteps) fault_ = copy_of(status);
 }
 
-// A failed step leaves the caches of its sequences in doubt, so these end; the others continue.
+// After a failed step the caches of its sequences are unreliable, so these sequences end; the others continue.
 void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status) noexcept {
   give_back_saves(plan, nullptr);
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     Status own = copy_of(status);
-    // Errors of the request were reported when it was submitted; this one is the engine's.
+    // Errors of the request were reported when it was submitted; this one is an engine error.
     if (own.code == StatusCode::invalid_argument || own.code == StatusCode::unsupported)
       own.code = StatusCode::internal;
     finish(*requests_.at(row.sequence->id), FinishReason::error, std::move(own));

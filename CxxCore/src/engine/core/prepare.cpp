@@ -1,4 +1,4 @@
-// EngineCore::prepare: checks a request against fixed limits before it is queued; and find_prefix. Any thread.
+// EngineCore::prepare: validates a request against fixed limits before it is queued; and find_prefix. Any thread.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -12,12 +12,12 @@
 namespace pagoda::engine {
 
 constexpr size_t kMaxIdBytes = 256;
-constexpr int64_t kDefaultMaxTokens = 2048;  // a model that never ends its answer must end all the same
+constexpr int64_t kDefaultMaxTokens = 2048;  // bounds the answer of a model that never ends it
 
 int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
   const int64_t pool = blocks_.num_blocks() * config_.limits.block_size + 1;  // the last token is never cached
-  const int64_t room = std::min<int64_t>(config_.limits.max_model_len, pool) - num_prompt_tokens;
-  return std::clamp<int64_t>(room, 1, kDefaultMaxTokens);
+  const int64_t max_new_tokens = std::min<int64_t>(config_.limits.max_model_len, pool) - num_prompt_tokens;
+  return std::clamp<int64_t>(max_new_tokens, 1, kDefaultMaxTokens);
 }
 
 static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
@@ -41,7 +41,7 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
   return check_ids("prompt", ids, vocab_size);
 }
 
-// Requests that need rows other than the answer's last.
+// Checks requests that need more rows than the last one: scores of the prompt or of a recorded answer.
 static Status check_scores(const Request& request, int32_t vocab_size) {
   PAGODA_RETURN_IF_ERROR(check_ids("answer", request.answer_ids, vocab_size));
   if (request.num_prompt_logprobs >= -1 && request.num_prompt_logprobs <= sampler::kMaxTopLogprobs) return ok_status();
@@ -49,7 +49,7 @@ static Status check_scores(const Request& request, int32_t vocab_size) {
                                                          ", or -1, not ", request.num_prompt_logprobs));
 }
 
-// Checks the options of the output against what this model can do.
+// Validates the output options against the model's capabilities.
 Status EngineCore::check_outputs(const Request& request) const {
   if (!request.sampling.stop.empty() && !config_.tokenizer)
     return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
@@ -57,7 +57,7 @@ Status EngineCore::check_outputs(const Request& request) const {
     return make_error(StatusCode::unsupported,
                       "thinking_budget needs a model with the tokens <think> and </think>, and this one has none");
   if (request.pooling != Pooling::none && (config_.hidden_size == 0 || !model_.gives_states()))
-    return make_error(StatusCode::unsupported, "this model gives no embeddings");
+    return make_error(StatusCode::unsupported, "this model does not support embeddings");
   if (request.pooling != Pooling::none && (request.num_prompt_logprobs >= 0 || !request.answer_ids.empty()))
     return make_error(StatusCode::invalid_argument, "embeddings exclude log probabilities and checked answers");
   if (!request.grammar.kind.empty() && request.sampling.ignore_eos)
@@ -66,7 +66,7 @@ Status EngineCore::check_outputs(const Request& request) const {
 }
 
 void EngineCore::prepare_cache(const Request& request, request::Sequence& sequence) const {
-  // Rows that are not computed have neither logits nor states.
+  // Rows that are not computed have neither logits nor hidden states.
   const bool needs_all_rows =
       request.num_prompt_logprobs >= 0 || !request.answer_ids.empty() || request.pooling == Pooling::mean;
   sequence.uses_cache = config_.prefix_cache && request.use_cache && !needs_all_rows;
@@ -109,7 +109,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
   if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
   active->count_tokens(config_.vocab_size);
-  // The last one is sampled after the last known token, like that of any answer.
+  // One token is sampled after the last given token, as in any answer.
   if (num_known > 0)
     sequence.tokens.insert(sequence.tokens.end(), request.answer_ids.begin(), request.answer_ids.end() - 1);
   prepare_cache(request, sequence);

@@ -6,7 +6,7 @@
 
 namespace pagoda::engine {
 
-// All but the logits.
+// The input of the sampler, except for the logits.
 sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
   const bool before_min = num_generated < request.params.min_tokens;
   sampler::SampleInput input;
@@ -14,8 +14,8 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   input.counts = &request.counts;
   input.forced_id = thinking.forced_id();
   const bool has_document = request.guide && !thinking.is_open();
-  if (has_document && request.place.mask) input.allowed = *request.place.mask;
-  // While a model thinks its document is still to come.
+  if (has_document && request.document_position.mask) input.allowed = *request.document_position.mask;
+  // While a model is thinking, its document has not started.
   const bool must_continue = before_min || (request.guide && !has_document);
   input.banned = request.find_banned(num_generated, must_continue ? request.stop_ids : std::span<const int32_t>{});
   input.seed = request.seed;
@@ -30,13 +30,13 @@ Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int3
   return sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
 }
 
-// A row of 248,000 logits takes longer to fetch from a GPU than a token takes to draw there: a device that draws as the
-// sampler does is told how, unless the request asks for more of the row than its most likely tokens.
+// Fetching a row of 248,000 logits from a GPU takes longer than sampling a token there: a device that samples exactly
+// as the sampler does gets the parameters, unless the request needs more of the row than its most likely tokens.
 void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     if (row.num_tokens < row.sequence->num_uncomputed()) continue;
     ActiveRequest& request = *requests_.at(row.sequence->id);
-    Thinking thinking = request.thinking;  // as it will be if the drafts hold
+    Thinking thinking = request.thinking;  // its state if the drafts are accepted
     for (int32_t i = 0; i <= row.num_drafts; ++i) {
       if (i > 0) thinking.note(row.sequence->drafts[i - 1]);
       batch_.draws.push_back(draw_for(request, thinking, request.num_generated() + i));
@@ -54,7 +54,7 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<c
   }
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
   sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
-  if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.place.status);
+  if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.document_position.status);
   input.logits = !held.empty() ? held : model_.logits().subspan(logits_row * vocab, vocab);
   return sampler_.sample(input, sampled_);
 }

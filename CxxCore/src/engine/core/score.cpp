@@ -1,4 +1,5 @@
-// EngineCore: logits of rows inside a prompt, for its log probabilities, and inside a known answer, which is checked.
+// EngineCore: logits of rows inside a prompt, for its log probabilities, and inside a recorded answer, for
+// verification.
 #include <algorithm>
 #include <new>
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace pagoda::engine {
 
-// Of the step being built. A row is looked at once, also when a preemption has it computed again.
+// Lists the rows to score in the step being built. A row is scored once, even if a preemption makes it run again.
 void EngineCore::find_scored_rows(const scheduler::StepPlan& plan) {
   scored_rows_.clear();
   for (size_t b = 0; b < plan.rows.size(); ++b) {
@@ -18,13 +19,13 @@ void EngineCore::find_scored_rows(const scheduler::StepPlan& plan) {
     const int32_t begin = sequence.num_computed_tokens;
     const int32_t last = request.is_checked ? sequence.num_tokens() : sequence.num_prompt_tokens;
     const int32_t first = request.num_prompt_logprobs >= 0 ? 0 : sequence.num_prompt_tokens - 1;
-    const int32_t end = std::min(begin + plan.rows[b].num_tokens, last - 1);  // the last token has nothing to look up
+    const int32_t end = std::min(begin + plan.rows[b].num_tokens, last - 1);  // the last token has no successor
     for (int32_t position = std::max({begin, first, request.num_scored}); position < end; ++position)
       scored_rows_.push_back({&request, batch_.cu_seqlens[b] + position - begin, position});
   }
 }
 
-// As many rows at a time as the logits buffer has; the rows that answers are sampled from are restored afterwards.
+// Scores as many rows at a time as the logits buffer holds, then restores the rows from which answers are sampled.
 Status EngineCore::score() noexcept {
   try {
     const std::span<const ScoredRow> all = scored_rows_;
@@ -49,7 +50,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   const request::Sequence& sequence = request.sequence;
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
   const int32_t next = sequence.tokens[row.position + 1];
-  const int32_t index = row.position + 1 - sequence.num_prompt_tokens;  // in the answer
+  const int32_t index = row.position + 1 - sequence.num_prompt_tokens;  // index in the answer
   const bool is_prompt = index < 0;
   const bool needs_mask = !is_prompt && request.guide && !request.thinking.is_open();
   sampler::SampleInput input;
@@ -59,11 +60,11 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
     input.counts = &request.counts;
     input.forced_id = next;
   } else {
-    if (needs_mask) find_place(request, Clock::time_point::max());
+    if (needs_mask) find_document_position(request, Clock::time_point::max());
     input = sample_input(request, request.thinking, index);
   }
   input.logits = model_.logits().subspan(logits_row * vocab, vocab);
-  Status status = needs_mask ? request.place.status : ok_status();
+  Status status = needs_mask ? request.document_position.status : ok_status();
   if (status.is_ok()) status = sampler_.sample(input, sampled_);
   if (!status.is_ok()) {
     request.score_end = std::move(status);
@@ -84,7 +85,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   if (!is_prompt) check_token(request, next);
 }
 
-// The answer continues with its recorded token while that is the one drawn.
+// The answer continues with its recorded token as long as that token is sampled.
 void EngineCore::check_token(ActiveRequest& request, int32_t token_id) {
   if (sampled_.token_id != token_id) {
     request.score_end = ok_status();

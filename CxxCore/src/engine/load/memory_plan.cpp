@@ -1,4 +1,4 @@
-// Memory plan: weights, then state slots, then workspace, and KV blocks from what the options or the rest allow.
+// Memory plan: weights, then state slots, then workspace, and KV blocks from the options or the remaining memory.
 #include "engine/load/memory_plan.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace pagoda::engine {
 namespace {
 
-constexpr double kDefaultKvShare = 0.4;  // of what is left beside weights and state, when the options say nothing
+constexpr double kDefaultKvShare = 0.4;  // share of the memory left after weights and state
 constexpr int64_t kDefaultCheckpoints = 32;
 constexpr int64_t kMaxCheckpoints = 1 << 20;
-constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of what is left beside weights and state
-constexpr int32_t kMaxDraftRows = 48;           // of a step: bounds the memory of their logits
-constexpr int32_t kSavesBesideSequences = 4;    // a step may keep one state per sequence and these
+constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of the memory left after weights and state
+constexpr int32_t kMaxDraftRows = 48;           // per step: bounds the memory of their logits
+constexpr int32_t kSavesBesideSequences = 4;    // a step may save one state per sequence and this many more
 
 std::string mib(int64_t bytes) {
   const int64_t tenths = bytes * 10 / (1 << 20);
@@ -36,7 +36,7 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
   return make_error(StatusCode::invalid_argument, concat(name, " must be ", low, " to ", high, ", not ", value));
 }
 
-// Blocks for as many full contexts as may run at once, within the share of memory that is left.
+// Blocks for as many full contexts as may run concurrently, within the share of the remaining memory.
 int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
   const int64_t blocks_per_seq = (wanted_len + p.limits.block_size - 1) / p.limits.block_size;
   const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes;
@@ -122,7 +122,7 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   limits.block_size = options.block_size;
   limits.max_num_tokens =
       options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
-  limits.max_num_seqs = std::min(options.max_num_seqs, limits.max_num_tokens);  // every sequence can move in a step
+  limits.max_num_seqs = std::min(options.max_num_seqs, limits.max_num_tokens);  // every sequence can advance in a step
   const int32_t num_running_slots = layout.has_state() ? limits.max_num_seqs : 0;
   plan.state_bytes = num_running_slots * plan.state_slot_bytes;
   limits.num_checkpoints = choose_num_checkpoints(options, plan);
@@ -137,11 +137,11 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   limits.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
   if (limits.num_kv_blocks < 1)
     return make_error(StatusCode::out_of_memory,
-                      concat("kv_cache_bytes of ", options.kv_cache_bytes, " bytes holds no KV block; one takes ",
-                             plan.kv_block_bytes, " bytes"));
+                      concat("kv_cache_bytes of ", options.kv_cache_bytes,
+                             " bytes is less than one KV block, which takes ", plan.kv_block_bytes, " bytes"));
   plan.kv_bytes = limits.num_kv_blocks * plan.kv_block_bytes;
   const int64_t pool_tokens = limits.num_kv_blocks * limits.block_size;
-  limits.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept
+  limits.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be cached
   const int64_t len_blocks = (int64_t{limits.max_model_len} + limits.block_size - 1) / limits.block_size;
   limits.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, limits.num_kv_blocks));
   if (limits.num_checkpoints > 0)

@@ -1,4 +1,4 @@
-// Pipeline plan: greet, split, then as many KV blocks as fit the stage with the least memory.
+// Pipeline plan: handshake, split, then as many KV blocks as fit the stage with the least memory.
 #include "engine/load/pipeline_plan.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace pagoda::engine {
 namespace {
 
-constexpr int kPatienceMs = 60'000;   // for stages that come up later than this rank
-constexpr double kWeightShare = 0.8;  // of a stage's memory; the rest is for caches
+constexpr int kPatienceMs = 60'000;   // for stages that start later than this rank
+constexpr double kWeightShare = 0.8;  // share of a stage's memory; the rest is for caches
 
 struct Part {
   io::ModelConfig config;
@@ -23,7 +23,7 @@ struct Part {
 Result<std::vector<int32_t>> choose_ends(const PipelineInput& input, const std::vector<pipeline::StageLimits>& limits) {
   if (!input.options.pipeline_split.empty())
     return pipeline::parse_split(input.options.pipeline_split, input.config.num_layers, limits.size());
-  const int32_t num_stages = static_cast<int32_t>(limits.size());  // as many steps are in flight
+  const int32_t num_stages = static_cast<int32_t>(limits.size());  // also the number of steps in flight
   const int32_t num_sequences = (input.options.max_num_seqs + num_stages - 1) / num_stages;
   return pipeline::split_layers(layer_costs(input.config, input.weights, num_sequences), limits);
 }
@@ -46,7 +46,7 @@ Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vect
   return parts;
 }
 
-// Memory of a part that is left beside weights, workspace and states, in blocks of its own layers.
+// Memory of a part after weights, workspace and states, in blocks of its own layers.
 int64_t blocks_that_fit(const Part& part, const MemoryPlan& memory, const device::Device& device) {
   const int64_t block_bytes = part.layout.kv_block_bytes();
   if (block_bytes == 0) return memory.limits.num_kv_blocks;
@@ -66,7 +66,7 @@ std::string describe(const std::vector<Part>& parts, const std::vector<pipeline:
   return text;
 }
 
-// Blocks for the whole model within all memory together, then fewer if they do not fit a stage.
+// Plans blocks for the whole model within the total memory, then reduces them if they do not fit a stage.
 Result<MemoryPlan> plan_stages(const PipelineInput& input, const std::vector<Part>& parts) {
   EngineOptions options = input.options;
   options.speculation = "off";
@@ -81,7 +81,7 @@ Result<MemoryPlan> plan_stages(const PipelineInput& input, const std::vector<Par
   const bool is_asked = options.num_kv_blocks > 0 || options.kv_cache_bytes > 0;
   if (most < 1 || is_asked)
     return make_error(StatusCode::out_of_memory,
-                      concat("a stage has room for ", std::max<int64_t>(most, 0), " KV blocks of its layers; ",
+                      concat("a stage has space for ", std::max<int64_t>(most, 0), " KV blocks of its layers; ",
                              memory->limits.num_kv_blocks, " were planned"));
   options.num_kv_blocks = most;
   return plan_memory(options, input.config, layout, input.device, weights, limit);
@@ -142,7 +142,7 @@ Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
                                     .kv_dtype = input.kv_dtype,
                                     .rope_scaling = input.options.rope_scaling,
                                     .sizes = plan.memory.limits};
-    assignment.sizes.max_logits_rows = 1;  // the first stage makes them
+    assignment.sizes.max_logits_rows = 1;  // the first stage computes them
     parts.assignments.push_back(std::move(assignment));
   }
   return plan;

@@ -9,17 +9,17 @@ HostStore::HostStore(PrefixLayout layout, int64_t max_bytes) : PrefixStore(std::
   stats_.max_bytes = max_bytes;
 }
 
-// As large as the file of the same prefix, which is what it holds.
+// The size of the file of the same prefix, which has the same content.
 static int64_t size_of(const io::PrefixFileHead& head) { return static_cast<int64_t>(head.file_bytes()); }
 
 Result<PrefixStore::ContentPtr> HostStore::read(const Next& next, const std::string& salt,
                                                 std::span<const int32_t> tokens) {
   std::lock_guard lock(mutex_);
   const auto found = entries_.find(next.key);
-  if (found == entries_.end()) return make_error(StatusCode::not_found, "a prefix is gone");
+  if (found == entries_.end()) return make_error(StatusCode::not_found, "a prefix was evicted");
   ContentPtr content = found->second.content;
   if (Status status = check(content->head, content->tokens, next, salt, tokens); !status.is_ok()) {
-    std::erase_if(order_, [&](const auto& place) { return place.second == next.key; });
+    std::erase_if(order_, [&](const auto& entry) { return entry.second == next.key; });
     remove(found);
     return status;
   }
@@ -33,7 +33,7 @@ void HostStore::write(ContentPtr content) {
   const auto [entry, is_new] = entries_.emplace(key, read_entry(content->head));
   if (!is_new) return;
   try {
-    order_.emplace(last_use_ + 1, key);  // what use() gives it
+    order_.emplace(last_use_ + 1, key);  // the value that use() assigns
   } catch (...) {
     entries_.erase(entry);
     throw;
@@ -46,8 +46,8 @@ void HostStore::write(ContentPtr content) {
   ++stats_.num_writes;
 }
 
-// A prefix without its parents is of no use: those are used first, and it is not kept when there is no room beside
-// them.
+// A prefix without its parents is useless: the parents are marked as used first, and it is not kept if there is no room
+// in addition to them.
 bool HostStore::make_room(const io::PrefixFileHead& head) {
   const int64_t size_bytes = size_of(head);
   int64_t chain_bytes = size_bytes;

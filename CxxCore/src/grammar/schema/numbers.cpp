@@ -1,4 +1,4 @@
-// A range of numbers is cut by sign and by number of digits; within one length comparing numbers is comparing texts.
+// A range of numbers is split by sign and by number of digits; numbers of equal length compare like texts.
 #include "grammar/schema/numbers.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct DigitRange {
   bool low_exclusive, high_exclusive;
 };
 
-// Walks both ends at once: while the digits so far equal those of an end, that end limits the next digit.
+// Follows both ends together: while the digits so far equal those of an end, that end limits the next digit.
 class DigitWalker {
  public:
   DigitWalker(GrammarBuilder& builder, const DigitRange& range, int32_t to)
@@ -86,7 +86,7 @@ std::string padded(const Decimal& d, size_t num_whole, size_t num_fraction) {
   return digits;
 }
 
-// Numbers without a sign from `low` to `high` (nothing: as far as digits go).
+// Numbers without a sign from `low` to `high` (absent: no limit except the number of digits).
 void add_magnitudes(GrammarBuilder& builder, int32_t from, bool is_integer, const NumberBound& low,
                     const std::optional<NumberBound>& high, int32_t to) {
   const size_t longest =
@@ -94,8 +94,8 @@ void add_magnitudes(GrammarBuilder& builder, int32_t from, bool is_integer, cons
   for (size_t length = std::max<size_t>(low.value.whole.size(), 1); length <= longest; ++length) {
     size_t fraction = 0;
     if (!is_integer) {
-      const size_t room = length < kDefaultDigits ? kDefaultDigits - length : 0;
-      fraction = std::max({std::min(kDefaultFraction, room), low.value.fraction.size(),
+      const size_t digits_left = length < kDefaultDigits ? kDefaultDigits - length : 0;
+      fraction = std::max({std::min(kDefaultFraction, digits_left), low.value.fraction.size(),
                            high ? high->value.fraction.size() : size_t{0}});
     }
     const bool has_low = low.value.whole.size() == length || (low.value.whole.empty() && length == 1);
@@ -106,7 +106,7 @@ void add_magnitudes(GrammarBuilder& builder, int32_t from, bool is_integer, cons
     range.high_exclusive = has_high && high->is_exclusive;
     range.low = has_low ? padded(low.value, length, fraction) : "1" + std::string(length + fraction - 1, '0');
     range.high = has_high ? padded(high->value, length, fraction) : std::string(length + fraction, '9');
-    // An end with digits behind those written lies beyond its digits: above for the low one.
+    // The digits written of a longer bound are below it: excluded for the lower bound, included for the upper one.
     if (has_low && low.value.fraction.size() > fraction) range.low_exclusive = true;
     if (has_high && high->value.fraction.size() > fraction) range.high_exclusive = false;
     DigitWalker(builder, range, to).walk(from);
@@ -155,7 +155,7 @@ void add_numbers(GrammarBuilder& builder, int32_t from, bool is_integer, const s
   };
   if (low && high) {
     const int order = compare(low->value, high->value);
-    if (order > 0 || (order == 0 && (low->is_exclusive || high->is_exclusive))) return;  // no such number
+    if (order > 0 || (order == 0 && (low->is_exclusive || high->is_exclusive))) return;  // there is no such number
   }
   if (sign(high, 1) > 0 || (sign(high, 1) == 0 && !high->is_exclusive))
     add_magnitudes(builder, from, is_integer, sign(low, -1) >= 0 ? *low : zero, high, to);
@@ -166,7 +166,7 @@ void add_numbers(GrammarBuilder& builder, int32_t from, bool is_integer, const s
 }
 
 void add_any_number(GrammarBuilder& builder, int32_t from, int32_t to) {
-  const auto digits = [&](int32_t state, size_t most, int32_t after) {  // one to `most` of them
+  const auto digits = [&](int32_t state, size_t most, int32_t after) {  // one to `most` digits
     for (size_t i = 0; i < most; ++i) {
       state = builder.add_byte(state, '0', '9');
       builder.add_jump(state, after);

@@ -8,7 +8,7 @@
 
 namespace pagoda::io {
 
-// The sizes that tensors depend on, checked: every one is positive where the architecture has it, else 0.
+// The sizes that tensors depend on, checked: positive if the architecture has them, otherwise 0.
 struct GgufShape {
   std::string architecture;  // as GGUF names it: qwen35, qwen3, qwen2, llama, ...
   int64_t num_heads = 0, num_kv_heads = 0, head_dim = 0;
@@ -16,16 +16,16 @@ struct GgufShape {
   bool has_tiled_v_heads = false;  // V-head t uses K-head t % num_k_heads; else t / (num_v_heads / num_k_heads)
 };
 
-// unsupported for an architecture that is not read; bad_file names the key that is missing or impossible.
+// Fails with unsupported for an unknown architecture, and with bad_file, naming the key, if one is missing or invalid.
 Result<GgufShape> read_gguf_shape(const Gguf& gguf);
 
-// Text of config.json. Whatever is stated in the file is passed on as it is: parse_model_config() checks it.
+// Text of config.json. Values in the file are passed on unchanged: parse_model_config() checks them.
 Result<std::string> gguf_config_json(const Gguf& gguf);
 
 bool has_gguf_tokenizer(const Gguf& gguf) noexcept;
 // tokenizer.json of the models "llama" (SentencePiece's BPE: merges are found by scores) and "t5" (Unigram).
-Result<std::string> gguf_pieces_json(const Gguf& gguf);
-Result<std::string> gguf_tokenizer_json(const Gguf& gguf);         // unsupported for kinds other than byte-level BPE
+Result<std::string> gguf_sentencepiece_json(const Gguf& gguf);
+Result<std::string> gguf_tokenizer_json(const Gguf& gguf);         // fails with unsupported unless it is byte-level BPE
 Result<std::string> gguf_tokenizer_config_json(const Gguf& gguf);  // chat template and the tokens that it may name
 
 }  // namespace pagoda::io

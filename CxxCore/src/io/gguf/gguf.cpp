@@ -1,4 +1,4 @@
-// Reading of GGUF headers: every count and length is compared with what is left of the file before it is believed.
+// Reads GGUF headers: every count and length is compared with the rest of the file before it is used.
 #include "io/gguf/gguf.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class GgufReader {
                                                       (is_swapped ? " (big-endian)" : ""), "; known are 2 and 3"));
   }
 
-  // Makes sure that header_ holds `count` bytes from `at_` on. Reads ahead: many small reads would cost the most.
+  // Makes sure that header_ contains `count` bytes from `at_` on. Reads ahead, because many small reads would be slow.
   Status need(uint64_t count) {
     constexpr uint64_t kAhead = 256 << 10;
     const uint64_t have = gguf_.header_.size();
@@ -115,7 +115,7 @@ class GgufReader {
       return bad(concat("key ", io::quoted(key), " has a value of unknown type ", value.type));
     value.offset = at_;
     PAGODA_RETURN_IF_ERROR(skip_elements(key, value.type, value.count));
-    if (!gguf_.values_.emplace(key, value).second) return bad("key " + io::quoted(key) + " is there twice");
+    if (!gguf_.values_.emplace(key, value).second) return bad("key " + io::quoted(key) + " occurs twice");
     return ok_status();
   }
 
@@ -156,7 +156,7 @@ class GgufReader {
       return bad_tensor(concat("begins at ", tensor.offset_bytes, ", which is not aligned to ", alignment_));
     if (!checked_multiply(elements / tensor.type->block_size, tensor.type->block_bytes, tensor.size_bytes))
       return bad_tensor("is too large");
-    if (!gguf_.tensors_.emplace(name, std::move(tensor)).second) return bad_tensor("is there twice");
+    if (!gguf_.tensors_.emplace(name, std::move(tensor)).second) return bad_tensor("occurs twice");
     return ok_status();
   }
 
@@ -167,7 +167,7 @@ class GgufReader {
       uint64_t begin, end;
       if (!checked_add(data, tensor.offset_bytes, begin) || !checked_add(begin, tensor.size_bytes, end) ||
           end > file_.size_bytes())
-        return bad(concat("tensor ", io::quoted(name), " of ", tensor.size_bytes, " bytes lies outside the file of ",
+        return bad(concat("tensor ", io::quoted(name), " of ", tensor.size_bytes, " bytes is outside the file of ",
                           file_.size_bytes(), " bytes"));
       tensor.offset_bytes = begin;
     }

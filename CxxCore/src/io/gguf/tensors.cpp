@@ -1,10 +1,9 @@
-// Renames and reorders what llama.cpp's converter renamed and reordered, so that the rest of the engine knows one
-// order.
+// Undoes the renaming and reordering of llama.cpp's converter, so that the rest of the engine needs only one order.
 //   norms of Qwen3.5, Qwen3-Next and Gemma 3 are stored with 1 added, A_log as -exp(A_log);
 //   convolutions and A_log of Kimi-Linear have dimensions of 1 at other indices, or fewer of them;
-//   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and come back as V-head h uses h / (Hv / Hk);
-//   those of Qwen3-Next keep their order, but b and a of a K-head lie together, and come back as all b and all a;
-//   q and k rows of Llama are stored in pairs (2i, 2i + 1) and come back as halves (i, i + D / 2).
+//   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and become V-head h uses h / (Hv / Hk);
+//   those of Qwen3-Next keep their order, but b and a of a K-head are adjacent, and become all b and all a;
+//   q and k rows of Llama are stored in pairs (2i, 2i + 1) and become halves (i, i + D / 2).
 #include "io/gguf/tensors.h"
 
 #include <algorithm>
@@ -30,14 +29,14 @@ class GgufDecoder final : public TensorDecoder {
   GgufDecoder(std::shared_ptr<File> file, const GgufTensor& tensor)
       : file_(std::move(file)), type_(*tensor.type), offset_bytes_(tensor.offset_bytes), cols_(tensor.shape.back()) {}
 
-  std::vector<uint32_t> row_order, column_order;  // of the file, in the order they are given in; empty: as stored
+  std::vector<uint32_t> row_order, column_order;  // indices in the file, in output order; empty: as stored
   Change change = Change::none;
 
   Status read(uint64_t begin, std::span<float> into) const override {
     const uint64_t cols = static_cast<uint64_t>(cols_), count = into.size() / cols;
     uint64_t first = begin / cols;
     for (uint64_t done = 0; done < count;) {
-      uint64_t run = 1;  // rows that lie one behind the other in the file
+      uint64_t run = 1;  // consecutive rows in the file
       const uint64_t stored = row_order.empty() ? first + done : row_order[first + done];
       while (done + run < count && (row_order.empty() || row_order[first + done + run] == stored + run)) ++run;
       PAGODA_RETURN_IF_ERROR(read_stored(stored, into.subspan(done * cols, run * cols)));
@@ -78,7 +77,7 @@ class GgufDecoder final : public TensorDecoder {
   int64_t cols_;
 };
 
-// Where V-head h of the usual order lies in the file, element by element, `before` others first.
+// The location of V-head h of the usual order in the file, element by element, after `before` others.
 std::vector<uint32_t> v_head_order(const GgufShape& s, int64_t before, int64_t head_size) {
   std::vector<uint32_t> order;
   for (int64_t i = 0; i < before; ++i) order.push_back(static_cast<uint32_t>(i));
@@ -90,7 +89,7 @@ std::vector<uint32_t> v_head_order(const GgufShape& s, int64_t before, int64_t h
   return order;
 }
 
-// Of each K-head `sizes` rows, one kind behind the other: the rows of kinds [first, last), all of a kind together.
+// Each K-head has `sizes` rows, one kind after another: the rows of kinds [first, last), grouped by kind.
 std::vector<uint32_t> packed_order(int64_t num_heads, std::span<const int64_t> sizes, size_t first, size_t last) {
   std::vector<uint32_t> order;
   const int64_t per_head = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
@@ -110,8 +109,8 @@ std::vector<uint32_t> rope_order(int64_t num_heads, int64_t dim) {
   return order;
 }
 
-// The converter's change of a tensor, undone by its decoder. An order is made only for a tensor that is as large: the
-// sizes come from the file.
+// Sets up a tensor's decoder to undo the converter's change. An order is built only if the tensor has the expected
+// size, because the sizes come from an untrusted file.
 class Undo {
  public:
   Undo(const GgufShape& shape, std::string_view gguf_name, std::string_view name, const GgufTensor& tensor,
@@ -123,7 +122,7 @@ class Undo {
         cols_(tensor.shape.back()),
         decoder_(decoder) {}
 
-  // False when the tensor does not have the size of its heads.
+  // False if the size of the tensor does not match its heads.
   bool run() {
     if (s_.architecture == "llama" && s_.head_dim % 2 == 0) {
       if (ends("q_proj.weight")) rotated(rows_, s_.num_heads, decoder_.row_order);
@@ -185,7 +184,7 @@ class Undo {
   bool fits_ = true;
 };
 
-// Dimensions as the model's own files have them; of 1 elsewhere in a GGUF file, and dropped when it is quantised.
+// Restores the shape in the model's own files: GGUF has dimensions of 1 at other indices, or none if quantised.
 void restore_ones(std::string_view name, std::vector<int64_t>& shape) {
   const bool is_conv = name.ends_with("conv1d.weight");
   if (!is_conv && !name.ends_with("A_log")) return;
@@ -227,7 +226,7 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
       parts, [](const Gguf& part) { return part.tensors().contains("blk.0.ffn_gate_up_exps.weight"); });
   TensorMap tensors;
   for (size_t i = 0; i < parts.size(); ++i) {
-    // A head in a file of its own comes with a copy of the embedding and the last norm.
+    // A head in a separate file comes with a copy of the embedding and the last norm.
     const bool is_head = i > 0 && is_gguf_head(parts[i]);
     for (const auto& [name, tensor] : parts[i].tensors()) {
       if (is_head && !name.starts_with("blk.")) continue;
@@ -239,7 +238,7 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
         entry.file_index = static_cast<int>(i);
         if (!tensors.emplace(std::move(new_name), std::move(entry)).second)
           return make_error(StatusCode::bad_file,
-                            parts[i].file()->name() + ": tensor " + io::quoted(name) + " is there twice");
+                            parts[i].file()->name() + ": tensor " + io::quoted(name) + " occurs twice");
       }
     }
   }

@@ -17,7 +17,7 @@ enum TokenType : int64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined
 struct PreTokenizer {
   std::string_view name, normalizer, cutter;
   bool ignore_merges;
-  bool has_start = false;  // texts begin with the bos token where the file does not say
+  bool has_start = false;  // texts begin with the bos token by default
 };
 
 #define PAGODA_SPLIT(regex)                                                           \
@@ -89,7 +89,7 @@ void append_added_token(std::string_view token, size_t id, bool is_special, std:
   out += is_special ? ",\"special\":true}" : ",\"special\":false}";
 }
 
-// As post_processor of tokenizer.json: whether a text begins with the bos token.
+// The post_processor of tokenizer.json: states whether a text starts with the bos token.
 std::string start_processor(const Gguf& gguf, const PreTokenizer& pre_tokenizer, const std::vector<int64_t>& types) {
   const auto id = gguf.integer("tokenizer.ggml.bos_token_id");
   const bool is_wanted = gguf.boolean("tokenizer.ggml.add_bos_token").value_or(pre_tokenizer.has_start);
@@ -108,7 +108,7 @@ bool has_gguf_tokenizer(const Gguf& gguf) noexcept {
 
 Result<std::string> gguf_tokenizer_json(const Gguf& gguf) {
   const std::string_view model = gguf.string("tokenizer.ggml.model").value_or("");
-  if (model == "llama" || model == "t5") return gguf_pieces_json(gguf);
+  if (model == "llama" || model == "t5") return gguf_sentencepiece_json(gguf);
   PAGODA_ASSIGN_OR_RETURN(const auto found, find_pre_tokenizer(gguf));
   const PreTokenizer& pre_tokenizer = *found;
   const auto bad = [&](const std::string& what) {

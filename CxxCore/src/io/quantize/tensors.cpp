@@ -87,7 +87,7 @@ float widen(DType dtype, const std::byte* at) noexcept {
   return dtype == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
 }
 
-// Rounds to that type; MLX computes in the type of the scales.
+// Rounds to `dtype`: MLX computes in the type of the scales.
 float round_to(DType dtype, float value) noexcept {
   if (dtype == DType::f32) return value;
   return dtype == DType::f16 ? f16_to_f32(f32_to_f16(value)) : bf16_to_f32(f32_to_bf16(value));
@@ -197,7 +197,7 @@ class Unpacker {
       : object_(object), default_(packing), files_(files), tensors_(tensors) {}
 
   Status run() {
-    std::vector<std::string> names;  // of packed weights, without ".weight"
+    std::vector<std::string> names;  // names of packed weights, without ".weight"
     const std::string companion = default_.mode == Mode::fp8 ? ".weight_scale_inv" : ".scales";
     for (const auto& [name, tensor] : tensors_)
       if (name.ends_with(companion)) names.push_back(name.substr(0, name.size() - companion.size()));
@@ -294,7 +294,7 @@ Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
     auto node = tensors.extract(name);
     node.key() = name.starts_with(kModel) ? prefix + name.substr(kModel.size()) : name.substr(kModule.size());
     if (!tensors.insert(std::move(node)).inserted)
-      return make_error(StatusCode::bad_file, "tensor " + io::quoted(name) + " is there under another name as well");
+      return make_error(StatusCode::bad_file, "tensor " + io::quoted(name) + " also exists under another name");
   }
   return ok_status();
 }

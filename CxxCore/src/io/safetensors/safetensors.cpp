@@ -55,9 +55,9 @@ bool is_whitespace(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' 
 
 // Trims whitespace from both ends of [begin, end) in the file, reading in chunks: writers may pad up to 100 MB.
 Status trim_whitespace(const File& file, uint64_t& begin, uint64_t& end) {
-  std::array<char, 1 << 16> piece;
-  const auto read_piece = [&](bool front, std::span<char>& into) {
-    into = std::span(piece.data(), static_cast<size_t>(std::min<uint64_t>(piece.size(), end - begin)));
+  std::array<char, 1 << 16> chunk;
+  const auto read_chunk = [&](bool front, std::span<char>& into) {
+    into = std::span(chunk.data(), static_cast<size_t>(std::min<uint64_t>(chunk.size(), end - begin)));
     return file.read(front ? begin : end - into.size(), std::as_writable_bytes(into));
   };
   // Padding is usually one repeated byte, which memcmp detects much faster than a loop.
@@ -66,13 +66,13 @@ Status trim_whitespace(const File& file, uint64_t& begin, uint64_t& end) {
   };
   std::span<char> bytes;
   while (begin < end) {
-    PAGODA_RETURN_IF_ERROR(read_piece(true, bytes));
+    PAGODA_RETURN_IF_ERROR(read_chunk(true, bytes));
     const auto stop = is_padding(bytes) ? bytes.end() : std::find_if_not(bytes.begin(), bytes.end(), is_whitespace);
     begin += static_cast<uint64_t>(stop - bytes.begin());
     if (stop != bytes.end()) break;
   }
   while (begin < end) {
-    PAGODA_RETURN_IF_ERROR(read_piece(false, bytes));
+    PAGODA_RETURN_IF_ERROR(read_chunk(false, bytes));
     const auto stop = is_padding(bytes) ? bytes.rend() : std::find_if_not(bytes.rbegin(), bytes.rend(), is_whitespace);
     end -= static_cast<uint64_t>(stop - bytes.rbegin());
     if (stop != bytes.rend()) break;
@@ -125,7 +125,7 @@ class HeaderParser {
   }
 
   bool parse_metadata() {
-    if (has_metadata_) return reader_.fail("__metadata__ is given twice");
+    if (has_metadata_) return reader_.fail("__metadata__ occurs twice");
     has_metadata_ = true;
     if (reader_.take_word("null")) return true;  // mlx writes null for empty metadata
     if (!reader_.take('{')) return reader_.fail("__metadata__ is not an object");
@@ -156,7 +156,7 @@ class HeaderParser {
                    : field == "data_offsets" ? &has_offsets
                                              : nullptr;
       if (seen == nullptr) return fail("unknown field " + io::quoted(field));
-      if (*seen) return fail("field " + field + " is given twice");
+      if (*seen) return fail("field " + field + " occurs twice");
       *seen = true;
       if (seen == &has_dtype && reader_.peek() != '"') return fail("dtype is not a string");
       if (!(seen == &has_dtype ? reader_.read_string(dtype)
@@ -234,7 +234,7 @@ Status check_layout(const std::string& file, const TensorMap& tensors, uint64_t 
       return make_error(StatusCode::bad_file, file + ": tensor " + io::quoted(name) + ": " + reason);
     };
     if (end > data_bytes) {
-      return fail(concat("ends at byte ", end, " of the data, the file holds ", data_bytes));
+      return fail(concat("ends at byte ", end, " of the data, the file contains ", data_bytes));
     }
     if (begin != previous_end) {
       return fail(concat("begins at byte ", begin, " of the data, ", (begin < previous_end ? "inside" : "beyond"),
@@ -258,7 +258,7 @@ Result<uint64_t> read_header_length(const File& file) {
   for (size_t i = bytes.size(); i-- > 0;) length = length << 8 | bytes[i];
   if (length > kMaxHeaderBytes) return fail(concat("header length ", length, " exceeds the format's limit"));
   if (length > file.size_bytes() - kLengthBytes) {
-    return fail(concat("header length ", length, " goes past the end of the file"));
+    return fail(concat("header length ", length, " extends past the end of the file"));
   }
   return length;
 }

@@ -147,7 +147,7 @@ Result<std::string> shape_config_json(std::string_view name) {
       std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& shape) { return shape.name == name; });
   if (found == std::end(kShapes)) {
     return make_error(StatusCode::invalid_argument,
-                      "there is no shape " + io::quoted(name) + "; the known ones are " + shape_names());
+                      "there is no shape " + io::quoted(name) + "; known shapes are " + shape_names());
   }
   return config_json(*found);
 }

@@ -51,7 +51,7 @@ void BpeEncoder::merge_word(std::string_view word) {
     if (id != BpeVocabulary::kNone) return ids_.push_back(id);
   }
   symbols_.clear();
-  model_.is_pieces ? start_from_characters(word) : start_from_bytes(word);
+  model_.is_sentencepiece ? start_from_characters(word) : start_from_bytes(word);
   if (symbols_.empty()) return;
   ranks_.resize(symbols_.size());
   for (size_t i = 0; i + 1 < symbols_.size(); ++i) ranks_[i] = model_.merges.rank(symbols_[i], symbols_[i + 1]);
@@ -74,7 +74,7 @@ void BpeEncoder::start_from_bytes(std::string_view word) {
   }
 }
 
-// As the reference: an unknown token is written when the next character is known, behind bytes that came meanwhile.
+// As in the reference, an unknown token is written only at the next known character, after the bytes in between.
 void BpeEncoder::start_from_characters(std::string_view word) {
   bool is_waiting = false;  // an unknown token
   const auto write_unknown = [&] {

@@ -15,7 +15,7 @@ struct BpeModel {
   BpeVocabulary vocabulary;
   MergeTable merges;
   std::array<int32_t, 256> byte_ids{};  // initial token of each byte: its own, the unknown token, or kNone (dropped)
-  bool is_pieces = false;               // words start as characters; those without a token as their bytes' tokens
+  bool is_sentencepiece = false;        // words start as characters, or as bytes where a character has no token
   int32_t unknown_id = BpeVocabulary::kNone;
   bool fuse_unknown = false;   // adjacent unknown bytes become one token
   bool ignore_merges = false;  // a word that is a token is not merged

@@ -37,7 +37,7 @@ struct BpeTokenizer::Encoders {
 
 struct BpeTokenizer::Tables {
   BpeModel model;
-  PieceRules pieces;
+  SentencePieceRules sentencepiece;
   UnigramModel unigram;
   PreTokenizer pre_tokenizer;
   bool nfc = false;
@@ -47,12 +47,12 @@ struct BpeTokenizer::Tables {
   std::vector<int32_t> start_ids, end_ids;
 
   void take(TokenizerFile file);
-  // A text, the runs that cover it, and which added tokens count in the template's runs alone.
+  // A text, the runs that cover it, and which added tokens are recognised only in the template's runs.
   struct Input {
     std::string_view text;
     const std::vector<OriginRun>& runs;
     TemplateTokens template_tokens;
-    bool is_start = true;  // of what encode() was given
+    bool is_start = true;  // start of the input of encode()
   };
   Status encode(const Input& input, std::vector<int32_t>& ids) const;
   void encode_valid(const Input& input, std::vector<int32_t>& ids) const;
@@ -64,7 +64,7 @@ void BpeTokenizer::Tables::take(TokenizerFile file) {
   model = std::move(file.model);
   pre_tokenizer = std::move(file.pre_tokenizer);
   nfc = file.nfc;
-  pieces = file.pieces;
+  sentencepiece = file.sentencepiece;
   unigram = std::move(file.unigram);
   start_ids = std::move(file.start_ids);
   end_ids = std::move(file.end_ids);
@@ -76,32 +76,32 @@ void BpeTokenizer::Tables::take(TokenizerFile file) {
       spelling.clear();
       append_nfc(token.content, {{token.content.size(), true}}, spelling, runs);
     }
-    if (token.normalized && model.is_pieces) {
+    if (token.normalized && model.is_sentencepiece) {
       std::vector<OriginRun> runs;
       const std::string composed = std::exchange(spelling, {});
-      append_pieces(composed, {{composed.size(), true}}, pieces.prepends, spelling, runs);
+      append_spaced(composed, {{composed.size(), true}}, sentencepiece.prepends, spelling, runs);
     }
-    // Control tokens are not spelled by a text, also where they are pieces of the model.
-    if (token.special && unigram.is_used()) unigram.pieces.insert(spaced_piece(token.content), ByteTrie::kNone);
+    // Control tokens are never matched in a text, even if they are tokens of the model.
+    if (token.special && unigram.is_used()) unigram.tokens.insert(spaced_token(token.content), ByteTrie::kNone);
     (token.normalized ? normalized_tokens : raw_tokens).add(std::move(token), spelling);
   }
   std::sort(special_ids.begin(), special_ids.end());
 }
 
 void BpeTokenizer::Tables::encode_words(std::string_view text, bool is_start, Encoders& encoders) const {
-  if (!model.is_pieces) {
+  if (!model.is_sentencepiece) {
     WordCutter cutter(pre_tokenizer, text);
     for (std::string_view word; cutter.next(word);) encoders.bpe.encode_word(word);
     return;
   }
-  const bool is_prefixed =
-      pieces.prefix == PieceRules::Prefix::always || (pieces.prefix == PieceRules::Prefix::first && is_start);
+  const bool is_prefixed = sentencepiece.prefix == SentencePieceRules::Prefix::always ||
+                           (sentencepiece.prefix == SentencePieceRules::Prefix::first && is_start);
   if (is_prefixed && !text.empty() && text.front() != ' ') {
     encoders.prefixed.assign(1, ' ').append(text);
     text = encoders.prefixed;
   }
   while (!text.empty()) {
-    const size_t end = pieces.splits ? text.find(' ', 1) : text.size();
+    const size_t end = sentencepiece.splits ? text.find(' ', 1) : text.size();
     const std::string_view word = text.substr(0, end);
     unigram.is_used() ? encoders.unigram.encode_word(word) : encoders.bpe.encode_word(word);
     text.remove_prefix(word.size());
@@ -118,19 +118,19 @@ void BpeTokenizer::Tables::encode_part(const Input& part, Encoders& encoders, st
     text = composed;
     current_runs = &composed_runs;
   }
-  if (model.is_pieces) {
-    append_pieces(text, *current_runs, pieces.prepends, spaced, spaced_runs);
+  if (model.is_sentencepiece) {
+    append_spaced(text, *current_runs, sentencepiece.prepends, spaced, spaced_runs);
     text = spaced;
     current_runs = &spaced_runs;
   }
   if (normalized_tokens.is_empty()) return encode_words(text, part.is_start, encoders);
   std::vector<TextPart> parts;
   normalized_tokens.cut(text, *current_runs, part.template_tokens, parts);
-  for (const TextPart& piece : parts) {
-    if (piece.id == TextPart::kText) {
-      encode_words(piece.text, part.is_start && piece.begin == 0, encoders);
+  for (const TextPart& cut : parts) {
+    if (cut.id == TextPart::kText) {
+      encode_words(cut.text, part.is_start && cut.begin == 0, encoders);
     } else {
-      ids.push_back(piece.id);
+      ids.push_back(cut.id);
     }
   }
 }
@@ -188,12 +188,12 @@ Status BpeTokenizer::encode(std::string_view text, bool parse_special, std::vect
   return tables_->encode({text, runs, TemplateTokens::special}, ids);
 }
 
-Status BpeTokenizer::encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const {
+Status BpeTokenizer::encode(std::span<const PromptSegment> segments, std::vector<int32_t>& ids) const {
   std::string text;
   std::vector<OriginRun> runs;
-  for (const PromptPiece& piece : pieces) {
-    text += piece.text;
-    add_run(text.size(), piece.from_template, runs);
+  for (const PromptSegment& segment : segments) {
+    text += segment.text;
+    add_run(text.size(), segment.from_template, runs);
   }
   return tables_->encode({text, runs, TemplateTokens::special_and_tags}, ids);
 }
@@ -207,7 +207,7 @@ bool BpeTokenizer::is_special(int32_t id) const noexcept {
 const std::vector<int32_t>& BpeTokenizer::start_ids() const noexcept { return tables_->start_ids; }
 const std::vector<int32_t>& BpeTokenizer::end_ids() const noexcept { return tables_->end_ids; }
 
-PieceRules::Strip BpeTokenizer::strip() const noexcept { return tables_->pieces.strip; }
+SentencePieceRules::Strip BpeTokenizer::strip() const noexcept { return tables_->sentencepiece.strip; }
 
 bool BpeTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
 

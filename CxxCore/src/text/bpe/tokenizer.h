@@ -1,4 +1,4 @@
-// BpeTokenizer: byte-level BPE, or SentencePiece-style pieces, as a tokenizer.json describes it. Immutable after
+// BpeTokenizer: byte-level BPE, or SentencePiece-style tokens, as a tokenizer.json describes it. Immutable after
 // loading; any thread may use it.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "pagoda/chat_template.h"
-#include "text/piece_rules.h"
+#include "text/sentencepiece_rules.h"
 
 namespace pagoda::text {
 
@@ -30,13 +30,14 @@ class BpeTokenizer {
 
   // The same for rendered prompts: one text, tokenized across segment boundaries, in which special tokens, and added
   // tokens spelled like tags (<think>), are recognised only where their whole spelling came from the template.
-  Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
+  Status encode(std::span<const PromptSegment> segments, std::vector<int32_t>& ids) const;
 
   const std::vector<int32_t>& start_ids() const noexcept;
-  const std::vector<int32_t>& end_ids() const noexcept;  // that belong behind a text that is not to be continued
+  const std::vector<int32_t>& end_ids() const noexcept;  // for the end of a text that will not be continued
 
-  // The leading space a decoded text loses: pieces begin words with a space that the text did not have.
-  PieceRules::Strip strip() const noexcept;
+  // The leading space to strip after decoding: SentencePiece tokens start words with a space that the text did not
+  // have.
+  SentencePieceRules::Strip strip() const noexcept;
 
   // The bytes a token represents (for a special token: its spelling). Empty for unknown ids.
   std::string_view token_bytes(int32_t id) const noexcept;

@@ -6,7 +6,7 @@
 
 #include "base/concat.h"
 #include "base/quoted.h"
-#include "text/piece_rules.h"
+#include "text/sentencepiece_rules.h"
 #include "text/unicode/unicode.h"
 
 namespace pagoda::text {
@@ -87,10 +87,10 @@ int32_t BpeVocabulary::find(std::string_view bytes, bool verbatim) const noexcep
 }
 
 int32_t BpeVocabulary::find_spelling(std::string_view spelling) const noexcept {
-  if (is_pieces_) {
-    if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0) return byte_ids_[byte];
+  if (is_sentencepiece_) {
+    if (const int byte = has_bytes_ ? byte_of_token(spelling) : -1; byte >= 0) return byte_ids_[byte];
     const int32_t id =
-        spelling.find(' ') == std::string_view::npos ? find(spaced_piece(spelling), /*verbatim=*/false) : kNone;
+        spelling.find(' ') == std::string_view::npos ? find(spaced_token(spelling), /*verbatim=*/false) : kNone;
     return id != kNone ? id : find(spelling, /*verbatim=*/true);
   }
   char buffer[kMaxStackSpelling];
@@ -115,7 +115,7 @@ std::string BpeVocabulary::spelling(int32_t id) const {
     const auto byte = static_cast<unsigned char>(bytes(id).front());
     return std::string("<0x") + kDigits[byte >> 4] + kDigits[byte & 15] + ">";
   }
-  if (is_pieces_) return spelled_piece(bytes(id));
+  if (is_sentencepiece_) return spelled_token(bytes(id));
   std::string text;
   for (const char byte : bytes(id)) append_utf8(kAlphabet[static_cast<unsigned char>(byte)], text);
   return text;
@@ -164,39 +164,39 @@ bool BpeVocabulary::grow_slots() {
   return true;
 }
 
-void BpeVocabulary::use_pieces(bool has_bytes) noexcept {
-  is_pieces_ = true;
+void BpeVocabulary::use_sentencepiece(bool has_bytes) noexcept {
+  is_sentencepiece_ = true;
   has_bytes_ = has_bytes;
 }
 
-Status BpeVocabulary::add_piece(std::string_view spelling, int64_t id) {
+Status BpeVocabulary::add_sentencepiece_token(std::string_view spelling, int64_t id) {
   const auto index = static_cast<int32_t>(id);
   if (find_spelling(spelling) != kNone)
-    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " is there twice");
+    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " occurs twice");
   if (has(index)) {
     return make_error(StatusCode::bad_file, concat("tokens ", io::quoted(this->spelling(index)), " and ",
                                                    io::quoted(spelling), " have the same id ", id));
   }
-  if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0) {
+  if (const int byte = has_bytes_ ? byte_of_token(spelling) : -1; byte >= 0) {
     if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(static_cast<size_t>(id) + 1);
     tokens_[index] = {static_cast<uint32_t>(arena_.size()), 1, 1, 0};
     arena_ += static_cast<char>(byte);
     byte_ids_[byte] = index;
     return ok_status();
   }
-  const bool verbatim = spelling.find(' ') != std::string_view::npos;  // a space is spelled otherwise
-  return store(verbatim ? std::string(spelling) : spaced_piece(spelling), verbatim, index);
+  const bool verbatim = spelling.find(' ') != std::string_view::npos;  // other tokens spell a space as U+2581
+  return store(verbatim ? std::string(spelling) : spaced_token(spelling), verbatim, index);
 }
 
 Status BpeVocabulary::add(std::string_view spelling, int64_t id) {
   PAGODA_RETURN_IF_ERROR(check_id(spelling, id));
-  if (is_pieces_) return add_piece(spelling, id);
+  if (is_sentencepiece_) return add_sentencepiece_token(spelling, id);
   char buffer[kMaxStackSpelling];
   size_t num_bytes = 0;
   const bool verbatim = !decode_spelling(spelling, buffer, num_bytes);
   const std::string_view bytes = verbatim ? spelling : std::string_view(buffer, num_bytes);
   if (find(bytes, verbatim) != kNone) {
-    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " is there twice");
+    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " occurs twice");
   }
   const auto index = static_cast<int32_t>(id);
   if (has(index)) {
@@ -218,9 +218,9 @@ Status BpeVocabulary::add_verbatim(std::string_view spelling, int64_t id) {
     return make_error(StatusCode::bad_file, concat("tokens ", io::quoted(this->spelling(index)), " and ",
                                                    io::quoted(spelling), " have the same id ", id));
   }
-  const bool is_piece = is_pieces_ && known != kNone && !tokens_[index].verbatim;  // of the model till now
-  return known == kNone || is_piece || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index)
-                                                                : ok_status();
+  const bool is_model_token = is_sentencepiece_ && known != kNone && !tokens_[index].verbatim;  // so far a model token
+  return known == kNone || is_model_token || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index)
+                                                                      : ok_status();
 }
 
 }  // namespace pagoda::text

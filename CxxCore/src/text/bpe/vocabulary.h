@@ -1,4 +1,4 @@
-// BpeVocabulary: the tokens of a byte-level or piece vocabulary, by id and by content. Immutable once loaded.
+// BpeVocabulary: the tokens of a byte-level or SentencePiece vocabulary, by id and by content. Immutable once loaded.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ class BpeVocabulary {
   static constexpr int32_t kNone = -1;
   static constexpr int64_t kMaxTokens = 1 << 21;  // exclusive limit of ids; the largest vocabularies have 2^18
 
-  // Before the first token: spellings are text with U+2581 for spaces (text/piece_rules.h) instead, and where
-  // `has_bytes`, "<0x41>" is a byte, which no text finds.
-  void use_pieces(bool has_bytes) noexcept;
-  int32_t byte_id(unsigned char byte) const noexcept { return byte_ids_[byte]; }  // of pieces; kNone if absent
+  // Call before adding the first token. Spellings are then text with U+2581 for spaces (text/sentencepiece_rules.h); if
+  // `has_bytes`, "<0x41>" is a byte, which no text matches.
+  void use_sentencepiece(bool has_bytes) noexcept;
+  int32_t byte_id(unsigned char byte) const noexcept { return byte_ids_[byte]; }  // for SentencePiece; kNone if absent
 
-  // Adds a model token, or an added token, which is verbatim. Messages name the token, not the file.
+  // Add a model token, or an added token, which is verbatim. Messages name the token, not the file.
   Status add(std::string_view spelling, int64_t id);
   Status add_verbatim(std::string_view spelling, int64_t id);
 
@@ -52,13 +52,13 @@ class BpeVocabulary {
     uint32_t is_byte : 1 = 0;
     uint32_t verbatim : 1 = 0;
   };
-  struct Slot {  // of an open-addressing table, at most half full
+  struct Slot {  // a slot of an open-addressing table, at most half full
     uint32_t tag = 0;
     int32_t id = kNone;
   };
 
   Status check_id(std::string_view spelling, int64_t id) const;
-  Status add_piece(std::string_view spelling, int64_t id);
+  Status add_sentencepiece_token(std::string_view spelling, int64_t id);
   Status store(std::string_view bytes, bool verbatim, int32_t id);
   int32_t find(std::string_view bytes, bool verbatim) const noexcept;
   bool put(Slot slot, uint64_t hash);  // false after kMaxProbes
@@ -68,7 +68,7 @@ class BpeVocabulary {
   std::vector<Token> tokens_;
   std::vector<Slot> slots_{1 << 10};
   size_t num_used_ = 0;
-  bool is_pieces_ = false, has_bytes_ = false;
+  bool is_sentencepiece_ = false, has_bytes_ = false;
   std::array<int32_t, 256> byte_ids_ = all_none();
 
   static constexpr std::array<int32_t, 256> all_none() noexcept {

@@ -51,7 +51,7 @@ Value Evaluator::convert(const io::Json& json) {
     case io::Json::Kind::real: return Value::of_real(json.as_double());
     case io::Json::Kind::string:
       if (find_invalid_utf8(json.as_string()) != std::string::npos)
-        return runtime_.fail("a variable holds invalid UTF-8");
+        return runtime_.fail("a variable contains invalid UTF-8");
       return runtime_.make_string(json.as_string(), /*trusted=*/false);
     case io::Json::Kind::array: {
       std::vector<Value> items;

@@ -37,16 +37,16 @@ Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_vi
   return std::shared_ptr<const JinjaTemplate>(std::move(result));
 }
 
-Result<std::vector<PromptPiece>> JinjaTemplate::render(const io::Json& variables, const JinjaLimits& limits) const {
+Result<std::vector<PromptSegment>> JinjaTemplate::render(const io::Json& variables, const JinjaLimits& limits) const {
   if (!variables.is_object())
     return make_error(StatusCode::invalid_argument, "template variables must be a JSON object");
   jinja::Runtime runtime(limits, tree_->file_name);
   jinja::Evaluator evaluator(*tree_, variables, runtime);
   const auto text = evaluator.run();
   if (!runtime.ok()) return runtime.error();
-  std::vector<PromptPiece> pieces;
-  text->for_each_run([&](std::string_view bytes, bool trusted) { pieces.push_back({std::string(bytes), trusted}); });
-  return pieces;
+  std::vector<PromptSegment> segments;
+  text->for_each_run([&](std::string_view bytes, bool trusted) { segments.push_back({std::string(bytes), trusted}); });
+  return segments;
 }
 
 }  // namespace pagoda::text

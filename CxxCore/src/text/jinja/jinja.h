@@ -35,7 +35,7 @@ class JinjaTemplate {
   // Renders with the members of `variables` as globals, in the environment that chat templates expect from
   // `transformers` (trim_blocks, lstrip_blocks, tojson without HTML escapes, raise_exception, strftime_now, loop
   // controls). The segments separate text written by the template from text that came from a variable.
-  Result<std::vector<PromptPiece>> render(const io::Json& variables, const JinjaLimits& limits = {}) const;
+  Result<std::vector<PromptSegment>> render(const io::Json& variables, const JinjaLimits& limits = {}) const;
 
  private:
   JinjaTemplate();

@@ -13,17 +13,17 @@ std::string unquoted(const std::string& token) {
 
 }  // namespace
 
-size_t JsonCall::push(std::string_view bytes, PieceList& pieces) {
+size_t JsonCall::push(std::string_view bytes, SegmentList& segments) {
   size_t i = 0;
-  while (i < bytes.size() && !is_closed_) take(bytes[i++], pieces);
+  while (i < bytes.size() && !is_closed_) take(bytes[i++], segments);
   if (has_begun_ && arguments_.starts_with('{')) {
-    pieces.add(OutputPieceKind::tool_arguments, std::string_view(arguments_).substr(num_sent_), index_);
+    segments.add(OutputSegmentKind::tool_arguments, std::string_view(arguments_).substr(num_sent_), index_);
     num_sent_ = arguments_.size();
   }
   return i;
 }
 
-void JsonCall::take(char c, PieceList& pieces) {
+void JsonCall::take(char c, SegmentList& segments) {
   const bool was_in_string = in_string_;
   if (in_string_) {
     token_ += c;
@@ -45,11 +45,11 @@ void JsonCall::take(char c, PieceList& pieces) {
     --depth_;
   }
   if (depth_ == 0 || (depth_ == 1 && c == ',')) {
-    end_member(pieces);
+    end_member(segments);
     is_closed_ = depth_ == 0;
   } else if (depth_ == 1 && c == ':' && in_key_) {
     in_key_ = false;
-    if (in_arguments()) begin_if_known(pieces);
+    if (in_arguments()) begin_if_known(segments);
   } else if (in_arguments() && !was_in_string) {
     arguments_ += c;
   }
@@ -60,22 +60,22 @@ void JsonCall::end_string() {
   else if (key_ == "name") name_ = unquoted(token_);
 }
 
-void JsonCall::end_member(PieceList& pieces) {
-  begin_if_known(pieces);
+void JsonCall::end_member(SegmentList& segments) {
+  begin_if_known(segments);
   in_key_ = true;
   key_.clear();
 }
 
-void JsonCall::begin_if_known(PieceList& pieces) {
+void JsonCall::begin_if_known(SegmentList& segments) {
   if (has_begun_ || name_.empty() || !tools_.has(name_) || !in_arguments()) return;
   has_begun_ = true;
-  pieces.add({OutputPieceKind::tool_call_begin, {}, index_, name_, {}});
+  segments.add({OutputSegmentKind::tool_call_begin, {}, index_, name_, {}});
 }
 
-void JsonCall::finish(std::string_view raw, PieceList& pieces) {
+void JsonCall::finish(std::string_view raw, SegmentList& segments) {
   const auto reject = [&](std::string reason) {
-    pieces.add(
-        {OutputPieceKind::rejected_tool_call, std::string(raw), has_begun_ ? index_ : -1, name_, std::move(reason)});
+    segments.add(
+        {OutputSegmentKind::rejected_tool_call, std::string(raw), has_begun_ ? index_ : -1, name_, std::move(reason)});
   };
   if (name_.empty()) return reject("the call has no name");
   if (!tools_.has(name_)) return reject("there is no such tool");
@@ -88,10 +88,10 @@ void JsonCall::finish(std::string_view raw, PieceList& pieces) {
   const auto value = io::parse_json(arguments_, limits);
   if (!value.is_ok() || !value->is_object())
     return reject("the arguments are no JSON object" + (value.is_ok() ? std::string() : ": " + value.status.message));
-  if (!has_begun_) pieces.add({OutputPieceKind::tool_call_begin, {}, index_, name_, {}});
+  if (!has_begun_) segments.add({OutputSegmentKind::tool_call_begin, {}, index_, name_, {}});
   has_begun_ = true;
-  pieces.add(OutputPieceKind::tool_arguments, std::string_view(arguments_).substr(num_sent_), index_);
-  pieces.add({OutputPieceKind::tool_call_end, {}, index_, {}, {}});
+  segments.add(OutputSegmentKind::tool_arguments, std::string_view(arguments_).substr(num_sent_), index_);
+  segments.add({OutputSegmentKind::tool_call_end, {}, index_, {}, {}});
 }
 
 }  // namespace pagoda::text

@@ -1,4 +1,4 @@
-// Each state examines the front of the buffer, emits what is certain and keeps what may still become a tag.
+// Each state examines the front of the buffer, emits text that is certain and keeps text that may still become a tag.
 #include "text/output/machine.h"
 
 #include <algorithm>
@@ -33,28 +33,28 @@ OutputMachine::OutputMachine(const OutputParserOptions& options, ToolList tools)
              : options.starts_in_reasoning ? State::thinking
                                            : State::maybe_thinking) {}
 
-std::vector<OutputPiece> OutputMachine::push(std::string_view text) {
+std::vector<OutputSegment> OutputMachine::push(std::string_view text) {
   buffer_.erase(0, at_);
   at_ = 0;
   buffer_ += text;
   while (advance(/*at_end=*/false)) {
   }
-  return pieces_.take();
+  return segments_.take();
 }
 
-std::vector<OutputPiece> OutputMachine::finish() {
+std::vector<OutputSegment> OutputMachine::finish() {
   while (advance(/*at_end=*/true)) {
   }
-  return pieces_.take();
+  return segments_.take();
 }
 
-// The rest of a cut call cannot be guessed: half an argument would be taken for a whole one.
-std::vector<OutputPiece> OutputMachine::finish_cut() {
+// The rest of a truncated call cannot be guessed: half an argument would be taken for a whole one.
+std::vector<OutputSegment> OutputMachine::finish_cut() {
   if (!xml_ && !json_) return finish();
   const bool has_begun = xml_ ? xml_->has_begun() : json_->has_begun();
-  pieces_.add({OutputPieceKind::rejected_tool_call, raw_ + std::string(rest()), has_begun ? num_calls_ : -1,
-               xml_ ? xml_->name() : json_->name(), "the answer was cut before the call was complete"});
-  return pieces_.take();
+  segments_.add({OutputSegmentKind::rejected_tool_call, raw_ + std::string(rest()), has_begun ? num_calls_ : -1,
+                 xml_ ? xml_->name() : json_->name(), "the answer was cut before the call was complete"});
+  return segments_.take();
 }
 
 bool OutputMachine::advance(bool at_end) {
@@ -72,8 +72,8 @@ bool OutputMachine::advance(bool at_end) {
   return false;
 }
 
-void OutputMachine::emit(OutputPieceKind kind, size_t num_bytes) {
-  pieces_.add(kind, rest().substr(0, num_bytes));
+void OutputMachine::emit(OutputSegmentKind kind, size_t num_bytes) {
+  segments_.add(kind, rest().substr(0, num_bytes));
   at_ += num_bytes;
 }
 
@@ -103,44 +103,44 @@ bool OutputMachine::read_thinking(bool at_end) {
     if (call == Match::yes) call = call_follows(tail.substr(kCall.size()), at_end);
     if (end == Match::yes) {
       const size_t kept = at - (before.ends_with("\r\n") ? 2 : before.ends_with('\n') ? 1 : 0);
-      emit(OutputPieceKind::reasoning, kept);
+      emit(OutputSegmentKind::reasoning, kept);
       at_ += at - kept + kThinkEnd.size();
       state_ = State::after_thinking;
       return true;
     }
     if (call == Match::yes) {
-      open_call(OutputPieceKind::reasoning, at, kCall);
+      open_call(OutputSegmentKind::reasoning, at, kCall);
       return true;
     }
     if (end == Match::partly || call == Match::partly)
-      return emit(OutputPieceKind::reasoning, held_from(before)), false;
+      return emit(OutputSegmentKind::reasoning, held_from(before)), false;
   }
-  emit(OutputPieceKind::reasoning, at_end ? text.size() : held_from(text));
+  emit(OutputSegmentKind::reasoning, at_end ? text.size() : held_from(text));
   return false;
 }
 
 bool OutputMachine::read_text(bool at_end) {
   const std::string_view text = rest();
-  if (tools_.is_empty()) return emit(OutputPieceKind::text, text.size()), false;
+  if (tools_.is_empty()) return emit(OutputSegmentKind::text, text.size()), false;
   for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
     const std::string_view tail = text.substr(at);
     for (const std::string_view tag : {kCall, kFunction, kCallEnd, kFunctionEnd}) {
       const Match found = match(tail, tag, /*at_end=*/false);
       if (found == Match::no) continue;
-      if (found == Match::yes) return open_call(OutputPieceKind::text, at, tag), true;
-      if (!at_end) return emit(OutputPieceKind::text, held_from(text.substr(0, at))), false;
+      if (found == Match::yes) return open_call(OutputSegmentKind::text, at, tag), true;
+      if (!at_end) return emit(OutputSegmentKind::text, held_from(text.substr(0, at))), false;
       if (tail.size() < kMinCutTag) continue;
-      open_call(OutputPieceKind::text, at, tail);
-      pieces_.add({OutputPieceKind::rejected_tool_call, raw_, -1, {}, "the answer ends inside a tag"});
+      open_call(OutputSegmentKind::text, at, tail);
+      segments_.add({OutputSegmentKind::rejected_tool_call, raw_, -1, {}, "the answer ends inside a tag"});
       return false;
     }
   }
-  emit(OutputPieceKind::text, at_end ? text.size() : held_from(text));
+  emit(OutputSegmentKind::text, at_end ? text.size() : held_from(text));
   return false;
 }
 
 // Emits the text before the tag and enters the tag's state.
-void OutputMachine::open_call(OutputPieceKind before, size_t at, std::string_view tag) {
+void OutputMachine::open_call(OutputSegmentKind before, size_t at, std::string_view tag) {
   const size_t kept = held_from(rest().substr(0, at));
   raw_ = tag;
   emit(before, kept);
@@ -162,7 +162,7 @@ bool OutputMachine::read_call_opening(bool at_end) {
     begin_call(function == Match::yes ? State::xml_call : State::json_call);
     return true;
   }
-  pieces_.add({OutputPieceKind::rejected_tool_call, raw_, -1, {}, "neither a function nor JSON follows"});
+  segments_.add({OutputSegmentKind::rejected_tool_call, raw_, -1, {}, "neither a function nor JSON follows"});
   state_ = outside_call_;
   return !rest().empty();
 }
@@ -174,7 +174,7 @@ void OutputMachine::begin_call(State state) {
 }
 
 bool OutputMachine::read_call(bool at_end) {
-  const size_t num_read = xml_ ? xml_->push(rest(), at_end, pieces_) : json_->push(rest(), pieces_);
+  const size_t num_read = xml_ ? xml_->push(rest(), at_end, segments_) : json_->push(rest(), segments_);
   raw_ += rest().substr(0, num_read);
   at_ += num_read;
   const bool is_closed = xml_ ? xml_->is_closed() : json_->is_closed();
@@ -183,8 +183,8 @@ bool OutputMachine::read_call(bool at_end) {
 }
 
 void OutputMachine::end_call() {
-  if (xml_) xml_->finish(raw_, pieces_);
-  else json_->finish(raw_, pieces_);
+  if (xml_) xml_->finish(raw_, segments_);
+  else json_->finish(raw_, segments_);
   num_calls_ += xml_ ? xml_->has_begun() : json_->has_begun();
   xml_.reset();
   json_.reset();

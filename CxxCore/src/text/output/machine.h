@@ -9,7 +9,7 @@
 
 #include "pagoda/output_parser.h"
 #include "text/output/json_call.h"
-#include "text/output/pieces.h"
+#include "text/output/segments.h"
 #include "text/output/tool_list.h"
 #include "text/output/xml_call.h"
 
@@ -19,9 +19,9 @@ class OutputMachine {
  public:
   OutputMachine(const OutputParserOptions& options, ToolList tools);
 
-  std::vector<OutputPiece> push(std::string_view text);
-  std::vector<OutputPiece> finish();
-  std::vector<OutputPiece> finish_cut();  // of an answer that the model did not end itself
+  std::vector<OutputSegment> push(std::string_view text);
+  std::vector<OutputSegment> finish();
+  std::vector<OutputSegment> finish_cut();  // for an answer that the model did not end itself
 
  private:
   enum class State {
@@ -33,7 +33,7 @@ class OutputMachine {
     call_opening,  // after <tool_call>
     xml_call,
     json_call,
-    after_call,  // white space and closing tags behind a call belong to it
+    after_call,  // white space and closing tags after a call belong to it
   };
 
   // Each advances in buffer_ and returns false if it needs more text.
@@ -47,8 +47,8 @@ class OutputMachine {
   bool read_after_call(bool at_end);
 
   std::string_view rest() const noexcept { return std::string_view(buffer_).substr(at_); }
-  void emit(OutputPieceKind kind, size_t num_bytes);
-  void open_call(OutputPieceKind before, size_t at, std::string_view tag);
+  void emit(OutputSegmentKind kind, size_t num_bytes);
+  void open_call(OutputSegmentKind before, size_t at, std::string_view tag);
   void begin_call(State state);
   void end_call();
   Match call_follows(std::string_view text, bool at_end) const;  // whether a call of an existing tool follows
@@ -62,7 +62,7 @@ class OutputMachine {
   int32_t num_calls_ = 0;
   std::optional<XmlCall> xml_;
   std::optional<JsonCall> json_;
-  PieceList pieces_;
+  SegmentList segments_;
 };
 
 }  // namespace pagoda::text

@@ -45,30 +45,30 @@ size_t newline_at_back(std::string_view text) { return text.ends_with("\r\n") ? 
 
 }  // namespace
 
-size_t XmlCall::push(std::string_view text, bool at_end, PieceList& pieces) {
+size_t XmlCall::push(std::string_view text, bool at_end, SegmentList& segments) {
   size_t done = 0;
   while (!is_closed()) {
     const State before = state_;
-    const size_t num_read = read(text.substr(done), at_end, pieces);
+    const size_t num_read = read(text.substr(done), at_end, segments);
     done += num_read;
     if (num_read == 0 && state_ == before) break;
   }
   return done;
 }
 
-size_t XmlCall::read(std::string_view text, bool at_end, PieceList& pieces) {
+size_t XmlCall::read(std::string_view text, bool at_end, SegmentList& segments) {
   switch (state_) {
     case State::function_name:
-    case State::parameter_name: return read_name(text, at_end, pieces);
+    case State::parameter_name: return read_name(text, at_end, segments);
     case State::between: return read_between(text, at_end);
-    case State::value: return read_value(text, at_end, pieces);
+    case State::value: return read_value(text, at_end, segments);
     case State::closed: return 0;
   }
   return 0;
 }
 
 // Reads up to '>', or without one, to the end of the line or the next tag.
-size_t XmlCall::read_name(std::string_view text, bool at_end, PieceList& pieces) {
+size_t XmlCall::read_name(std::string_view text, bool at_end, SegmentList& segments) {
   const size_t end = text.find_first_of(">\n<");
   if (end == std::string_view::npos && !at_end && text.size() <= kMaxNameBytes) return 0;
   const size_t length = std::min({end, text.size(), kMaxNameBytes});
@@ -80,7 +80,7 @@ size_t XmlCall::read_name(std::string_view text, bool at_end, PieceList& pieces)
   } else {
     name_ = std::move(name);
     has_begun_ = tools_.has(name_);
-    if (has_begun_) pieces.add({OutputPieceKind::tool_call_begin, {}, index_, name_, {}});
+    if (has_begun_) segments.add({OutputSegmentKind::tool_call_begin, {}, index_, name_, {}});
     state_ = State::between;
   }
   return length + has_bracket;
@@ -101,11 +101,11 @@ size_t XmlCall::read_between(std::string_view text, bool at_end) {
   return at + 1;
 }
 
-size_t XmlCall::read_value(std::string_view text, bool at_end, PieceList& pieces) {
+size_t XmlCall::read_value(std::string_view text, bool at_end, SegmentList& segments) {
   const ValueEnd end = find_value_end(text, at_end);
-  add_value(text.substr(0, end.begin), pieces);
+  add_value(text.substr(0, end.begin), segments);
   if (end.match != Match::yes) return end.begin;
-  close_value(pieces);
+  close_value(segments);
   state_ = State::between;
   return end.next;
 }
@@ -155,7 +155,7 @@ void XmlCall::open_parameter(std::string name) {
   held_.clear();
 }
 
-void XmlCall::add_value(std::string_view text, PieceList& pieces) {
+void XmlCall::add_value(std::string_view text, SegmentList& segments) {
   if (is_ignored_ || text.empty()) return;
   held_ += text;
   if (is_first_) {
@@ -174,11 +174,11 @@ void XmlCall::add_value(std::string_view text, PieceList& pieces) {
   if (!is_streamed_) json = '"';
   is_streamed_ = true;
   io::append_json_escaped(std::string_view(held_).substr(0, certain), json);
-  add_arguments(json, pieces);
+  add_arguments(json, segments);
   held_.erase(0, certain);
 }
 
-void XmlCall::close_value(PieceList& pieces) {
+void XmlCall::close_value(SegmentList& segments) {
   if (is_ignored_) return;
   if (is_first_) held_.erase(0, newline_at_front(held_));
   held_.erase(held_.size() - newline_at_back(held_));
@@ -188,30 +188,30 @@ void XmlCall::close_value(PieceList& pieces) {
     io::append_json_escaped(held_, json);
     json += '"';
   }
-  add_arguments(json, pieces);
+  add_arguments(json, segments);
   held_.clear();
 }
 
 // The key is emitted with the first chunk of its value.
-void XmlCall::add_arguments(std::string_view json, PieceList& pieces) {
+void XmlCall::add_arguments(std::string_view json, SegmentList& segments) {
   if (seen_.size() > num_parameters_) {
     std::string key = num_parameters_ == 0 ? "{" : ",";
     io::append_json_string(parameter_, key);
     key += ':';
-    pieces.add(OutputPieceKind::tool_arguments, key, index_);
+    segments.add(OutputSegmentKind::tool_arguments, key, index_);
     num_parameters_ = seen_.size();
   }
-  pieces.add(OutputPieceKind::tool_arguments, json, index_);
+  segments.add(OutputSegmentKind::tool_arguments, json, index_);
 }
 
-void XmlCall::finish(std::string_view raw, PieceList& pieces) {
+void XmlCall::finish(std::string_view raw, SegmentList& segments) {
   if (!has_begun_) {
-    pieces.add({OutputPieceKind::rejected_tool_call, std::string(raw), -1, name_,
-                name_.empty() ? "the call has no name" : "there is no such tool"});
+    segments.add({OutputSegmentKind::rejected_tool_call, std::string(raw), -1, name_,
+                  name_.empty() ? "the call has no name" : "there is no such tool"});
     return;
   }
-  pieces.add(OutputPieceKind::tool_arguments, num_parameters_ == 0 ? "{}" : "}", index_);
-  pieces.add({OutputPieceKind::tool_call_end, {}, index_, {}, {}});
+  segments.add(OutputSegmentKind::tool_arguments, num_parameters_ == 0 ? "{}" : "}", index_);
+  segments.add({OutputSegmentKind::tool_call_end, {}, index_, {}, {}});
 }
 
 }  // namespace pagoda::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/output/pieces.h"
+#include "text/output/segments.h"
 #include "text/output/tool_list.h"
 
 namespace pagoda::text {
@@ -16,13 +16,13 @@ class XmlCall {
 
   // Parses `text`, which starts where the last call ended, and returns how many bytes are consumed. If `at_end`,
   // nothing follows and everything is consumed.
-  size_t push(std::string_view text, bool at_end, PieceList& pieces);
+  size_t push(std::string_view text, bool at_end, SegmentList& segments);
   bool is_closed() const noexcept { return state_ == State::closed; }
   bool has_begun() const noexcept { return has_begun_; }
   const std::string& name() const noexcept { return name_; }
 
   // After the last byte: completes the call, or rejects it with its markup.
-  void finish(std::string_view raw, PieceList& pieces);
+  void finish(std::string_view raw, SegmentList& segments);
 
  private:
   enum class State {
@@ -34,20 +34,20 @@ class XmlCall {
   };
   struct ValueEnd {
     Match match = Match::no;
-    size_t begin = 0;  // start of what is, or may be, no longer part of the value
+    size_t begin = 0;  // start of the text that is, or may be, no longer part of the value
     size_t next = 0;   // where parsing continues
   };
 
-  size_t read(std::string_view text, bool at_end, PieceList& pieces);
-  size_t read_name(std::string_view text, bool at_end, PieceList& pieces);
+  size_t read(std::string_view text, bool at_end, SegmentList& segments);
+  size_t read_name(std::string_view text, bool at_end, SegmentList& segments);
   size_t read_between(std::string_view text, bool at_end);
-  size_t read_value(std::string_view text, bool at_end, PieceList& pieces);
+  size_t read_value(std::string_view text, bool at_end, SegmentList& segments);
   static ValueEnd find_value_end(std::string_view text, bool at_end);
   static ValueEnd match_value_end(std::string_view text, size_t at, bool at_end);
   void open_parameter(std::string name);
-  void add_value(std::string_view text, PieceList& pieces);
-  void close_value(PieceList& pieces);
-  void add_arguments(std::string_view json, PieceList& pieces);
+  void add_value(std::string_view text, SegmentList& segments);
+  void close_value(SegmentList& segments);
+  void add_arguments(std::string_view json, SegmentList& segments);
 
   const ToolList& tools_;
   int32_t index_;

@@ -1,4 +1,4 @@
-// Prefixes on disk: an engine that starts again finds them; whatever is wrong with a file costs time and never a token.
+// Prefixes on disk: a restarted engine finds them; a damaged file costs time and never changes a token.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -33,7 +33,7 @@ EngineOptions options_for(const std::string& folder) {
 
 std::string fixture(const char* name) { return test::fixtures_dir() + "/model/" + name; }
 
-// One engine from start to end: answers to `prompts`, one after the other.
+// One engine from start to end: answers `prompts` one after another.
 struct Run {
   std::vector<std::unique_ptr<Recorder>> seen;
   EngineStats stats;
@@ -130,15 +130,15 @@ PAGODA_TEST(disk_cache_a_damaged_file_is_a_miss_and_goes) {
     const std::string folder = test::temporary_dir();
     fs::copy(original, folder, fs::copy_options::recursive);
     for (const fs::path& file : files_in(folder)) {
-      const uint64_t size = fs::file_size(file), place = round < 20 ? rng() % 400 : rng() % size;
-      if (round % 4 == 0) fs::resize_file(file, place);
+      const uint64_t size = fs::file_size(file), offset = round < 20 ? rng() % 400 : rng() % size;
+      if (round % 4 == 0) fs::resize_file(file, offset);
       if (round % 4 == 1) fs::resize_file(file, size + 1);
       std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-      if (round % 4 == 2) stream.seekp(static_cast<std::streamoff>(place)).put('\x5a');
+      if (round % 4 == 2) stream.seekp(static_cast<std::streamoff>(offset)).put('\x5a');
       if (round % 4 == 3) {
         char byte = 0;
-        stream.seekg(static_cast<std::streamoff>(place)).get(byte);
-        stream.seekp(static_cast<std::streamoff>(place)).put(static_cast<char>(byte ^ (1 << rng() % 8)));
+        stream.seekg(static_cast<std::streamoff>(offset)).get(byte);
+        stream.seekp(static_cast<std::streamoff>(offset)).put(static_cast<char>(byte ^ (1 << rng() % 8)));
       }
     }
     const Run seen = run(fixture("qwen3_5"), options_for(folder), prompts);
@@ -181,14 +181,14 @@ PAGODA_TEST(disk_cache_stays_below_its_limit_from_the_start) {
   compare(half, run(fixture("qwen3_5"), options_for(""), {prompts[5], prompts[0]}));
   CHECK(bytes_in(folder) <= all / 2);
   CHECK(half.stats.disk.num_evictions > 0);
-  CHECK(half.seen[0]->usage.cached_tokens > 0);    // the newest stayed
-  CHECK_EQ(half.seen[1]->usage.cached_tokens, 0);  // the oldest did not
+  CHECK(half.seen[0]->usage.cached_tokens > 0);    // the newest was kept
+  CHECK_EQ(half.seen[1]->usage.cached_tokens, 0);  // the oldest was not
   options.prefix_cache_disk_bytes = 10;
   run(fixture("qwen3_5"), options, {prompts[0]});
   CHECK_EQ(bytes_in(folder), 0);
 }
 
-// A limit on the size of files stands for a full disk: the write fails in the middle.
+// A limit on the file size simulates a full disk: the write fails in the middle.
 PAGODA_TEST(disk_cache_a_full_disk_ends_the_writing_and_no_request) {
   const std::string folder = test::temporary_dir();
   const std::vector<Tokens> prompts{random_tokens(20, 100), random_tokens(21, 100)};

@@ -1,5 +1,5 @@
-// R1 with the prefix cache: whatever is found there, tokens and logprobs are the bits of a run without it; and what can
-// be found, is. Real models on the CPU device.
+// R1 with the prefix cache: regardless of cache hits, tokens and logprobs are bit-identical to a run without it; and
+// everything that can be found is found. Real models on the CPU device.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -47,7 +47,7 @@ class Pair {
   }
   bool is_open() const { return on_ && off_; }
 
-  // Answers to all, asked at once.
+  // Answers to all, submitted together.
   std::vector<std::unique_ptr<Recorder>> ask(const std::vector<Request>& requests) {
     auto seen = run(*on_, requests), expected = run(*off_, requests);
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -57,7 +57,7 @@ class Pair {
     }
     return seen;
   }
-  // Of one request: its tokens, and how many of its prompt's were found.
+  // The answer to one request; `expected_cached` of its prompt tokens must be cached.
   Tokens ask(const Request& request, int expected_cached) {
     auto seen = ask(std::vector<Request>{request});
     CHECK_EQ(seen[0]->usage.cached_tokens, expected_cached);
@@ -116,7 +116,7 @@ void check_conversation(const Setting& setting) {
   pair.ask(make_request(second, 9), known);
   for (int i = 0; i < 2; ++i) pair.ask(make_request(second, 9), 106);
 
-  // The last message edited: back to the end of the answer before it. A shorter prompt than any known one.
+  // The last message edited: resumes at the end of the answer before it. A shorter prompt than any cached one.
   Tokens edited = second;
   edited[90] = (edited[90] + 1) % 95;
   pair.ask(make_request(edited, 9), has_state ? known : 90);
@@ -142,10 +142,10 @@ PAGODA_TEST(prefix_cache_prompts_may_part_at_every_place_of_a_block) {
       REQUIRE(pair.is_open());
       const Tokens prompt = random_tokens(rng, 100), places{31, 32, 33, 47, 48, 49, 63, 64, 65};
       pair.ask(make_request(prompt, 3, places), 0);
-      for (int32_t place : places) {
+      for (int32_t offset : places) {
         Tokens other = prompt;
-        for (size_t i = static_cast<size_t>(place); i < other.size(); ++i) other[i] = (other[i] + 1) % 95;
-        pair.ask(make_request(other, 3), place);
+        for (size_t i = static_cast<size_t>(offset); i < other.size(); ++i) other[i] = (other[i] + 1) % 95;
+        pair.ask(make_request(other, 3), offset);
       }
     }
 }

@@ -1,5 +1,5 @@
-// How much of a prompt is found, in the situations people meet; and that nothing of one request reaches another. A fake
-// model that hashes what it finds in blocks and slots.
+// How much of a prompt is reused in typical situations; and that no data of one request reaches another. A fake
+// model that hashes the contents of blocks and slots.
 #include <memory>
 #include <random>
 #include <string>
@@ -45,7 +45,7 @@ Shape roomy(bool has_state = true) {
   return {.num_blocks = 400, .max_num_tokens = 256, .has_state = has_state, .max_checkpoints = 32};
 }
 
-// Asks with the cache, and compares with an answer without.
+// Asks with the cache, and compares with an answer without it.
 class Asker {
  public:
   explicit Asker(const Shape& shape) : house_(shape, {kTurnEnd}), off_(shape, {kTurnEnd}) {}
@@ -69,9 +69,9 @@ class Asker {
   uint64_t last_id_ = 0;
 };
 
-Tokens diverged_at(const Tokens& prompt, int place) {
+Tokens diverged_at(const Tokens& prompt, int offset) {
   Tokens other = prompt;
-  for (size_t i = static_cast<size_t>(place); i < other.size(); ++i) other[i] = 100 - other[i];
+  for (size_t i = static_cast<size_t>(offset); i < other.size(); ++i) other[i] = 100 - other[i];
   return other;
 }
 
@@ -80,34 +80,34 @@ Tokens diverged_at(const Tokens& prompt, int place) {
 PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
   struct Row {
     const char* what;
-    int place;          // where the second prompt diverges from the first
+    int offset;         // where the second prompt diverges from the first
     int with_turn_end;  // reused, when a turn of the first prompt ends at token 600
     int without;        // reused, when it has no turns
   };
-  const Row rows[] = {{"the same again", 1000, 999, 999}, {"parts at 999", 999, 999, 999},
-                      {"parts at 800", 800, 768, 768},    {"parts at 600", 600, 600, 512},
-                      {"parts at 599", 599, 512, 512},    {"parts at 300", 300, 256, 256},
-                      {"parts at 255", 255, 0, 0},        {"parts at 1", 1, 0, 0}};
+  const Row rows[] = {{"the same again", 1000, 999, 999}, {"diverges at 999", 999, 999, 999},
+                      {"diverges at 800", 800, 768, 768}, {"diverges at 600", 600, 600, 512},
+                      {"diverges at 599", 599, 512, 512}, {"diverges at 300", 300, 256, 256},
+                      {"diverges at 255", 255, 0, 0},     {"diverges at 1", 1, 0, 0}};
   for (const Row& row : rows)
     for (bool has_turn : {true, false}) {
       Tokens prompt = random_tokens(1, 1000);
       if (has_turn) prompt[599] = kTurnEnd;
       Asker asker(roomy());
       CHECK_EQ(asker.cached(prompt), 0);
-      const Usage usage = asker.ask(make_request(diverged_at(prompt, row.place), 2));
+      const Usage usage = asker.ask(make_request(diverged_at(prompt, row.offset), 2));
       test::note(std::string(row.what) + ": " + std::to_string(usage.cached_tokens));
       CHECK_EQ(usage.cached_tokens, has_turn ? row.with_turn_end : row.without);
-      CHECK_EQ(usage.matched_tokens, row.place);
-      const bool is_near_miss = usage.cached_tokens < row.place && row.place < 1000;
-      CHECK_EQ(asker.harness().core->stats().cache.last_near_miss, is_near_miss ? row.place : -1);
+      CHECK_EQ(usage.matched_tokens, row.offset);
+      const bool is_near_miss = usage.cached_tokens < row.offset && row.offset < 1000;
+      CHECK_EQ(asker.harness().core->stats().cache.last_near_miss, is_near_miss ? row.offset : -1);
       Asker attention(roomy(/*has_state=*/false));
       attention.cached(prompt);
-      CHECK_EQ(attention.cached(diverged_at(prompt, row.place)), std::min(row.place, 999));
+      CHECK_EQ(attention.cached(diverged_at(prompt, row.offset)), std::min(row.offset, 999));
     }
 }
 
-// The first prompt that parts where no state is leaves one there, within the memory for them; one that is used again
-// and again outlives a stream of prompts that are not.
+// The first prompt that diverges where there is no state saves one there, within the memory limit; a state that is used
+// repeatedly outlives a stream of prompts that are not.
 PAGODA_TEST(prefix_reuse_learns_where_prompts_part) {
   Asker asker(roomy());
   const Tokens prompt = random_tokens(1, 1000);
@@ -128,7 +128,7 @@ PAGODA_TEST(prefix_reuse_learns_where_prompts_part) {
   CHECK(stats.num_checkpoints <= stats.max_checkpoints);
 }
 
-// Eight sequences at once in a pool for five: what is preempted is computed again in part, but little of all.
+// Eight concurrent sequences in a pool for five: preempted ones are partly recomputed, but little in total.
 PAGODA_TEST(prefix_reuse_preemption_costs_less_than_a_tenth) {
   std::mt19937_64 rng(test::seed(11));
   const auto pick = [&](int low, int high) {
@@ -165,7 +165,7 @@ PAGODA_TEST(prefix_reuse_survives_templates_that_drop_reasoning) {
                next = joined({random_tokens(4, 20), turn_end});
   const Usage usage = asker.ask(make_request(joined({system, question, answer, next, opening}), 4));
   CHECK_EQ(usage.cached_tokens, 112);   // both messages
-  CHECK_EQ(usage.matched_tokens, 114);  // and the two tokens with which every answer opens
+  CHECK_EQ(usage.matched_tokens, 114);  // and the two tokens that open every answer
   // Another conversation under the same instructions.
   CHECK_EQ(asker.cached(joined({system, random_tokens(5, 30), turn_end, opening})), 61);
 }
@@ -205,13 +205,13 @@ PAGODA_TEST(prefix_reuse_after_preemption_recomputes_only_what_was_given_up) {
   }
   const EngineStats stats = harness.core->stats();
   CHECK(stats.num_preemptions > 0);
-  // 450 tokens of either sequence; the younger went back to a checkpoint, not to its beginning.
+  // 450 tokens of either sequence; the younger resumed from a checkpoint, not from its beginning.
   test::note(std::to_string(stats.cache.num_recomputed_tokens) + " recomputed");
   CHECK(stats.cache.num_recomputed_tokens > 0 && stats.cache.num_recomputed_tokens < 150);
   CHECK_EQ(stats.num_computed_tokens, 2 * (300 + 149) + stats.cache.num_recomputed_tokens);
 }
 
-// A secret of one tenant: no trace of it may change what another sees, whose blocks and slots held it before.
+// A secret of one tenant must not change what another sees, whose blocks and slots contained it before.
 PAGODA_TEST(prefix_reuse_never_shows_a_secret_to_another_tenant) {
   const Shape shape{.num_blocks = 20, .max_num_seqs = 2, .max_num_tokens = 64, .max_checkpoints = 3};
   Asker asker(shape);
@@ -242,7 +242,7 @@ PAGODA_TEST(prefix_reuse_nothing_stays_of_a_failed_step) {
   const int32_t before = harness.core->stats().cache.num_checkpoints;
   CHECK_OK(harness.add(make_request(random_tokens(12, 300), 4), 2, again));
   harness.run();
-  CHECK(again.usage.cached_tokens <= 256);  // of the step before the failed one
+  CHECK(again.usage.cached_tokens <= 256);  // from the step before the failed one
   CHECK(harness.core->stats().cache.num_checkpoints > before);
 }
 

@@ -1,4 +1,5 @@
-// io/gguf: every rule of the header has a file that breaks it, and every type gives the reference's numbers to the bit.
+// io/gguf: every rule of the header has a file that violates it, and every type gives the reference's numbers bit for
+// bit.
 #include "io/gguf/gguf.h"
 
 #include <chrono>
@@ -172,7 +173,7 @@ PAGODA_TEST(gguf_with_any_byte_changed_is_read_or_refused) {
   for (size_t i = 0; i < whole.size(); ++i) {
     std::string changed = whole;
     changed[i] = static_cast<char>(random());
-    const auto gguf = open(changed);  // no crash, no endless read; a value may still be fine
+    const auto gguf = open(changed);  // no crash, no endless read; a value may still be valid
     if (!gguf.is_ok()) CHECK(!gguf.status.message.empty());
   }
 }
@@ -238,7 +239,7 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
   test::check_row("WordPiece", tokenizer(gguf_text("tokenizer.ggml.model", "bert"), 1), StatusCode::unsupported,
                   "'bert'");
   for (const char* model : {"llama", "t5"})
-    test::check_row("pieces without scores", tokenizer(gguf_text("tokenizer.ggml.model", model), 1), bad, "scores");
+    test::check_row("tokens without scores", tokenizer(gguf_text("tokenizer.ggml.model", model), 1), bad, "scores");
   test::check_row("no pre-tokenizer", tokenizer(gpt2, 1), StatusCode::unsupported, "tokenizer.ggml.pre");
   test::check_row("unknown pre-tokenizer", tokenizer(gpt2 + gguf_text("tokenizer.ggml.pre", "x"), 2),
                   StatusCode::unsupported, "'x'");
@@ -281,7 +282,7 @@ PAGODA_TEST(gguf_says_what_begins_a_text) {
   CHECK_EQ(processor("llama-bpe", add_bos(false), 1), "null");
 }
 
-// The fixture has random blocks of every type beside what the gguf package makes of them.
+// The fixture has random blocks of every type and the gguf package's result for them.
 PAGODA_TEST(gguf_types_give_the_numbers_of_the_reference) {
   auto gguf = Gguf::open(test::fixture_file("gguf/types.gguf"));
   REQUIRE_OK(gguf);

@@ -60,9 +60,9 @@ std::string one_tensor(const std::string& dtype, const std::string& shape, const
   return one("{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}");
 }
 
-std::string repeated(const std::string& piece, size_t count) {
+std::string repeated(const std::string& chunk, size_t count) {
   std::string all;
-  for (size_t i = 0; i < count; ++i) all += piece;
+  for (size_t i = 0; i < count; ++i) all += chunk;
   return all;
 }
 
@@ -141,11 +141,11 @@ PAGODA_TEST(safetensors_refuses_each_bad_file) {
       {"NUL padding", safetensors(std::string("{}\0\0", 4), 0), "bytes after the header's object"},
       {"duplicate tensor", safetensors("{" + a + "," + a + "}", 4), "tensor 'a': is listed twice"},
       {"duplicate field", one("{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}"),
-       "tensor 't': field dtype is given twice"},
+       "tensor 't': field dtype occurs twice"},
       {"metadata not an object", safetensors("{\"__metadata__\":[]}", 0), "__metadata__ is not an object"},
       {"metadata number", safetensors("{\"__metadata__\":{\"n\":1}}", 0), "value of 'n' is not a string"},
       {"metadata object", safetensors("{\"__metadata__\":{\"n\":{}}}", 0), "value of 'n' is not a string"},
-      {"metadata twice", safetensors("{\"__metadata__\":{},\"__metadata__\":{}}", 0), "__metadata__ is given twice"},
+      {"metadata twice", safetensors("{\"__metadata__\":{},\"__metadata__\":{}}", 0), "__metadata__ occurs twice"},
       {"metadata duplicate", safetensors("{\"__metadata__\":{\"k\":\"\",\"k\":\"\"}}", 0), "duplicate key 'k'"},
       {"deep nesting", safetensors(repeated("{\"a\":", 10'000), 0), "unknown field 'a'"},
       {"deep arrays", one("{\"shape\":" + repeated("[", 10'000)), "shape has an element that is not a number"},
@@ -179,7 +179,7 @@ PAGODA_TEST(safetensors_refuses_each_bad_file) {
       {"gap at the start", safetensors("{" + tensor("a", "U8", "[4]", 1, 5) + "}", 5), "tensor 'a': begins at byte 1"},
       {"trailing bytes", safetensors("{" + a + "}", 5), "1 bytes after the last tensor"},
       {"only trailing bytes", safetensors("{}", 5), "5 bytes after the last tensor"},
-      {"missing bytes", safetensors("{" + a + "}", 3), "the file holds 3"},
+      {"missing bytes", safetensors("{" + a + "}", 3), "the file contains 3"},
       {"size is not shape * dtype", one_tensor("F32", "[2]", "[0,4]"),
        "data_offsets span 4 bytes, shape and dtype need 8"},
       {"F4 in half a byte", one_tensor("F4", "[7]", "[0,4]"), "do not fill whole bytes"},
@@ -213,7 +213,7 @@ PAGODA_TEST(safetensors_bounds_the_number_of_tensors) {
   test::check_row("4097 keys", keys, StatusCode::bad_file, "__metadata__ has too many keys");
 }
 
-PAGODA_TEST(safetensors_reads_huge_headers_in_small_pieces) {
+PAGODA_TEST(safetensors_reads_huge_headers_in_small_chunks) {
   const PaddedFile after(kMaxHeaderBytes, ' ', 0, "{}"), before(kMaxHeaderBytes, '\n', kMaxHeaderBytes - 2, "{}");
   for (const PaddedFile* file : {&after, &before}) {
     CHECK_OK(read_safetensors_header(*file, 0));

@@ -1,4 +1,4 @@
-// io/synthetic_files: the same bytes for any way of reading them, a header that parses, and names that are known.
+// io/synthetic_files: the same bytes for any way of reading them, a header that parses, and known names.
 #include "io/synthetic/files.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Moments moments(const std::vector<float>& values) {
 
 }  // namespace
 
-// Every family has one, and its files are what a model of that family wants.
+// Every family has one, with the files that a model of that family needs.
 PAGODA_TEST(synthetic_shapes_have_the_tensors_of_their_families) {
   const std::string names = shape_names();
   std::set<Family> families;
@@ -104,7 +104,7 @@ PAGODA_TEST(synthetic_files_never_change) {
 
 PAGODA_TEST(synthetic_unknown_shapes_are_refused_with_the_known_ones) {
   const auto files = open_shape("qwen9-1t");
-  test::check_row("unknown", files.status, StatusCode::invalid_argument, "'qwen9-1t'; the known ones are qwen3.5-0.8b");
+  test::check_row("unknown", files.status, StatusCode::invalid_argument, "'qwen9-1t'; known shapes are qwen3.5-0.8b");
   ModelSource both{test::mini_model_dir(), {}, "tiny"};
   test::check_row("both", open_model_files(both).status, StatusCode::invalid_argument, "a shape and files");
 }
@@ -122,20 +122,20 @@ PAGODA_TEST(synthetic_files_are_config_and_weights) {
   test::check_row("end", (*file)->read((*file)->size_bytes(), {&byte, 1}), StatusCode::bad_file, "outside the file");
 }
 
-PAGODA_TEST(synthetic_bytes_do_not_depend_on_the_pieces_read) {
+PAGODA_TEST(synthetic_bytes_do_not_depend_on_the_chunks_read) {
   const auto files = open_shape("tiny");
   REQUIRE_OK(files);
   const auto file = (*files)->open("model.safetensors"), again = (*files)->open("model.safetensors");
   REQUIRE(file.is_ok() && again.is_ok());
-  std::vector<std::byte> whole((*file)->size_bytes()), pieces(whole.size());
+  std::vector<std::byte> whole((*file)->size_bytes()), chunks(whole.size());
   REQUIRE_OK((*file)->read(0, whole));
   std::mt19937_64 random(test::seed(7));
   for (size_t at = 0; at < whole.size();) {
     const size_t count = std::min<size_t>(whole.size() - at, random() % (random() % 4 == 0 ? 30'000 : 40));
-    REQUIRE_OK((*again)->read(at, std::span(pieces).subspan(at, count)));
+    REQUIRE_OK((*again)->read(at, std::span(chunks).subspan(at, count)));
     at += count;
   }
-  CHECK(whole == pieces);
+  CHECK(whole == chunks);
 }
 
 PAGODA_TEST(synthetic_numbers_have_their_distributions) {

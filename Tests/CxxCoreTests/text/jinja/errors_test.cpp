@@ -1,4 +1,4 @@
-// Bad templates and bad input: typed errors that name file and line, and say what was wrong.
+// Bad templates and bad input: typed errors that name file, line and reason.
 #include <string>
 
 #include "base/json.h"
@@ -85,7 +85,7 @@ PAGODA_TEST(jinja_invalid_utf8_is_refused) {
   CHECK((*good)->render(io::Json::make_bool(true)).status.code == StatusCode::invalid_argument);
 }
 
-// A branch that is not taken may name what we do not have.
+// A branch that is not taken may use unsupported names.
 PAGODA_TEST(jinja_unknown_filters_and_tests_are_errors_where_they_run) {
   const auto variables = io::Json::make_object({{"s", io::Json::make_string("x")}});
   for (const char* source :
@@ -93,9 +93,9 @@ PAGODA_TEST(jinja_unknown_filters_and_tests_are_errors_where_they_run) {
         "{{ 'a' if true else s | nope(1, k=2) }}", "a{% macro f() %}{% filter nope %}{% endfilter %}{% endmacro %}"}) {
     const auto chat_template = text::JinjaTemplate::parse(source, "chat.jinja");
     REQUIRE_OK(chat_template);
-    const auto pieces = (*chat_template)->render(variables);
-    REQUIRE_OK(pieces);
-    CHECK(pieces->size() == 1 && pieces->front().text == "a");
+    const auto segments = (*chat_template)->render(variables);
+    REQUIRE_OK(segments);
+    CHECK(segments->size() == 1 && segments->front().text == "a");
   }
 }
 

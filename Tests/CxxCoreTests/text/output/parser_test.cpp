@@ -1,4 +1,4 @@
-// OutputParser: the same pieces however the text is cut; calls in both formats, broken and whole; no markup in text.
+// OutputParser: the same segments however the text is split; calls in both formats, broken or whole; no markup in text.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -34,19 +34,19 @@ ParserRef make_parser(bool starts_in_reasoning, const std::string& tools, bool s
   return parser;
 }
 
-// One line per piece, neighbours of a kind joined.
-std::string spelled(const std::vector<OutputPiece>& pieces) {
+// One line per segment, adjacent ones of the same kind joined.
+std::string spelled(const std::vector<OutputSegment>& segments) {
   static constexpr const char* kNames[] = {"text", "think", "begin", "args", "end", "reject"};
   std::string out;
-  OutputPieceKind last = OutputPieceKind::tool_call_end;
-  for (const OutputPiece& piece : pieces) {
-    const bool joins =
-        piece.kind == last && (piece.kind == OutputPieceKind::text || piece.kind == OutputPieceKind::reasoning ||
-                               piece.kind == OutputPieceKind::tool_arguments);
-    if (!joins) out += std::string(out.empty() ? "" : "|") + kNames[static_cast<size_t>(piece.kind)] + ":";
-    if (!joins && piece.tool_index >= 0) out += std::to_string(piece.tool_index) + ":";
-    out += piece.kind == OutputPieceKind::rejected_tool_call ? piece.text : piece.tool_name + piece.text;
-    last = piece.kind;
+  OutputSegmentKind last = OutputSegmentKind::tool_call_end;
+  for (const OutputSegment& segment : segments) {
+    const bool joins = segment.kind == last &&
+                       (segment.kind == OutputSegmentKind::text || segment.kind == OutputSegmentKind::reasoning ||
+                        segment.kind == OutputSegmentKind::tool_arguments);
+    if (!joins) out += std::string(out.empty() ? "" : "|") + kNames[static_cast<size_t>(segment.kind)] + ":";
+    if (!joins && segment.tool_index >= 0) out += std::to_string(segment.tool_index) + ":";
+    out += segment.kind == OutputSegmentKind::rejected_tool_call ? segment.text : segment.tool_name + segment.text;
+    last = segment.kind;
   }
   return out;
 }
@@ -58,10 +58,10 @@ struct Setting {
 
 std::string parse(const std::vector<std::string>& parts, const Setting& setting) {
   const ParserRef parser = make_parser(setting.starts_in_reasoning, setting.tools);
-  std::vector<OutputPiece> all;
-  const auto take = [&](OutputPieces pieces) {
-    CHECK_OK(pieces.status);
-    all.insert(all.end(), pieces.pieces.begin(), pieces.pieces.end());
+  std::vector<OutputSegment> all;
+  const auto take = [&](OutputSegments segments) {
+    CHECK_OK(segments.status);
+    all.insert(all.end(), segments.segments.begin(), segments.segments.end());
   };
   for (const std::string& part : parts) take(parser->push(part));
   take(parser->finish());
@@ -70,8 +70,8 @@ std::string parse(const std::vector<std::string>& parts, const Setting& setting)
 
 std::string parse_cut(const std::string& text) {
   const ParserRef parser = make_parser(false, kTools);
-  std::vector<OutputPiece> all = parser->push(text).pieces;
-  for (OutputPiece& piece : parser->finish_cut().pieces) all.push_back(std::move(piece));
+  std::vector<OutputSegment> all = parser->push(text).segments;
+  for (OutputSegment& segment : parser->finish_cut().segments) all.push_back(std::move(segment));
   return spelled(all);
 }
 
@@ -123,7 +123,7 @@ const std::vector<Row>& rows() {
        "begin:0:get_weather|args:0:{\"days\":\"three\",\"where\":\"{broken\",\"note\":\"nullable\",\"any\":\"free "
        "text\","
        "\"new\":\"7\"}|end:0:"},
-      // strings are kept to the byte
+      // strings are kept byte for byte
       {call("write_file", parameter("path", " a b ") + parameter("content", "\n  x = \"1\"\\n\n\ttab \xe2\x82\xac\n")),
        "begin:0:write_file|args:0:{\"path\":\" a b \",\"content\":\"\\n  x = \\\"1\\\"\\\\n\\n\\ttab "
        "\xe2\x82\xac\\n\"}|end:0:"},
@@ -134,7 +134,7 @@ const std::vector<Row>& rows() {
        "<parameter=x\"}|end:0:"},
       {"<tool_call>\r\n<function=now>\r\n<parameter=a>\r\n1\r\n</parameter>\r\n</function>\r\n</tool_call>\r\n",
        "begin:0:now|args:0:{\"a\":\"1\"}|end:0:"},
-      // a parameter that comes twice counts once
+      // a parameter that occurs twice counts once
       {call("write_file", parameter("path", "a") + parameter("path", "b")),
        "begin:0:write_file|args:0:{\"path\":\"a\"}|end:0:"},
       // missing parts
@@ -203,7 +203,7 @@ std::vector<std::string> cut(const std::string& text, std::vector<size_t> cuts) 
 
 }  // namespace
 
-PAGODA_TEST(output_parser_any_cut_gives_the_same_pieces) {
+PAGODA_TEST(output_parser_any_cut_gives_the_same_segments) {
   std::mt19937_64 random(seed(5));
   for (const Row& row : rows()) {
     // JSON calls are rejected with their wrapper.
@@ -226,7 +226,7 @@ PAGODA_TEST(output_parser_any_cut_gives_the_same_pieces) {
   }
 }
 
-// Random mixtures of tags, values and noise: equal for all cuts, arguments always JSON, markup never in text.
+// Random mixtures of tags, values and noise: equal for all splits, arguments always JSON, markup never in text.
 PAGODA_TEST(output_parser_random_mixtures_keep_the_promises) {
   const std::vector<std::string> words = {"<tool_call>",
                                           "</tool_call>",
@@ -272,14 +272,14 @@ PAGODA_TEST(output_parser_random_mixtures_keep_the_promises) {
     CHECK_EQ(parse(cut(text, some), setting), whole);
     const ParserRef parser = make_parser(setting.starts_in_reasoning, kTools);
     std::string arguments, answer;
-    std::vector<OutputPiece> pieces = parser->push(text).pieces;
-    for (OutputPiece& piece : parser->finish().pieces) pieces.push_back(std::move(piece));
-    for (const OutputPiece& piece : pieces) {
-      if (piece.kind == OutputPieceKind::text) answer += piece.text;
-      if (piece.kind == OutputPieceKind::tool_call_begin) arguments.clear();
-      if (piece.kind == OutputPieceKind::tool_arguments) arguments += piece.text;
+    std::vector<OutputSegment> segments = parser->push(text).segments;
+    for (OutputSegment& segment : parser->finish().segments) segments.push_back(std::move(segment));
+    for (const OutputSegment& segment : segments) {
+      if (segment.kind == OutputSegmentKind::text) answer += segment.text;
+      if (segment.kind == OutputSegmentKind::tool_call_begin) arguments.clear();
+      if (segment.kind == OutputSegmentKind::tool_arguments) arguments += segment.text;
       const bool is_utf8 = text.find('\xff') == std::string::npos;
-      if (piece.kind == OutputPieceKind::tool_call_end && is_utf8) CHECK_OK(io::parse_json(arguments));
+      if (segment.kind == OutputSegmentKind::tool_call_end && is_utf8) CHECK_OK(io::parse_json(arguments));
     }
     for (const char* tag : {"<tool_call>", "</tool_call>", "<function=", "</function>"})
       CHECK(answer.find(tag) == std::string::npos || text.find(std::string("</") + tag) != std::string::npos);
@@ -289,14 +289,14 @@ PAGODA_TEST(output_parser_random_mixtures_keep_the_promises) {
 
 PAGODA_TEST(output_parser_holds_back_no_more_than_it_must) {
   const ParserRef parser = make_parser(false, kTools);
-  CHECK_EQ(spelled(parser->push("Hello <b").pieces), "text:Hello <b");
-  CHECK_EQ(spelled(parser->push(" x <to").pieces), "text: x");
-  CHECK_EQ(spelled(parser->push("p> ").pieces), "text: <top>");
-  CHECK_EQ(spelled(parser->push("<tool_call><function=write_file><parameter=content>").pieces), "begin:0:write_file");
-  CHECK_EQ(spelled(parser->push("\nline one\n").pieces), "args:0:{\"content\":\"line one");
-  CHECK_EQ(spelled(parser->push("line < two").pieces), "args:0:\\nline < two");
-  CHECK_EQ(spelled(parser->push("</parameter>").pieces), "");
-  CHECK_EQ(spelled(parser->push("\n</function>").pieces), "args:0:\"}|end:0:");
+  CHECK_EQ(spelled(parser->push("Hello <b").segments), "text:Hello <b");
+  CHECK_EQ(spelled(parser->push(" x <to").segments), "text: x");
+  CHECK_EQ(spelled(parser->push("p> ").segments), "text: <top>");
+  CHECK_EQ(spelled(parser->push("<tool_call><function=write_file><parameter=content>").segments), "begin:0:write_file");
+  CHECK_EQ(spelled(parser->push("\nline one\n").segments), "args:0:{\"content\":\"line one");
+  CHECK_EQ(spelled(parser->push("line < two").segments), "args:0:\\nline < two");
+  CHECK_EQ(spelled(parser->push("</parameter>").segments), "");
+  CHECK_EQ(spelled(parser->push("\n</function>").segments), "args:0:\"}|end:0:");
 }
 
 PAGODA_TEST(output_parser_long_values_take_linear_time) {
@@ -304,11 +304,11 @@ PAGODA_TEST(output_parser_long_values_take_linear_time) {
   (void)parser->push("<tool_call><function=write_file><parameter=content>\n");
   size_t num_bytes = 0;
   for (int i = 0; i < 200'000; ++i) {
-    for (const OutputPiece& piece : parser->push(i % 3 == 0 ? "<" : i % 3 == 1 ? "\n" : "x").pieces)
-      num_bytes += piece.text.size();
+    for (const OutputSegment& segment : parser->push(i % 3 == 0 ? "<" : i % 3 == 1 ? "\n" : "x").segments)
+      num_bytes += segment.text.size();
   }
   CHECK(num_bytes > 200'000);
-  CHECK_EQ(spelled(parser->push("</parameter></function></tool_call>").pieces), "args:0:\"}|end:0:");
+  CHECK_EQ(spelled(parser->push("</parameter></function></tool_call>").segments), "args:0:\"}|end:0:");
 }
 
 PAGODA_TEST(output_parser_refuses_tools_that_are_none) {
@@ -316,7 +316,7 @@ PAGODA_TEST(output_parser_refuses_tools_that_are_none) {
   CHECK(make_output_parser({true, false, "{}"}, &status) == nullptr && status.code == StatusCode::invalid_argument);
   CHECK(make_output_parser({true, false, "["}, &status) == nullptr);
   const ParserRef none = make_parser(false, "[]", /*splits=*/false);
-  CHECK_EQ(spelled(none->push("<think>\n<tool_call>").pieces), "text:<think>\n<tool_call>");
+  CHECK_EQ(spelled(none->push("<think>\n<tool_call>").segments), "text:<think>\n<tool_call>");
 }
 
 PAGODA_TEST(output_parser_makes_no_call_of_a_cut_one) {

@@ -17,13 +17,13 @@ namespace {
 
 enum TokenType : int64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
-struct Pieces {
+struct Vocabulary {
   std::vector<std::string_view> tokens;
   std::vector<float> scores;
   std::vector<int64_t> types;
 };
 
-Result<Pieces> read_pieces(const Gguf& gguf) {
+Result<Vocabulary> read_vocabulary(const Gguf& gguf) {
   const auto bad = [&](const std::string& what) {
     return make_error(StatusCode::bad_file, gguf.file()->name() + ": " + what);
   };
@@ -36,18 +36,18 @@ Result<Pieces> read_pieces(const Gguf& gguf) {
   if (scores->size() != tokens->size() || types->size() != tokens->size())
     return bad(
         concat("tokenizer.ggml.scores and token_type do not have an entry for each of ", tokens->size(), " tokens"));
-  return Pieces{*tokens, *scores, *types};
+  return Vocabulary{*tokens, *scores, *types};
 }
 
 bool is_boundary(std::string_view text, size_t at) noexcept {
   return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
 }
 
-// Every way to make a token of two others, those of a higher score first: SentencePiece merges by score.
-std::string merges_json(const Pieces& pieces) {
+// Every way to form a token from two others, higher scores first: SentencePiece merges by score.
+std::string merges_json(const Vocabulary& vocabulary) {
   std::map<std::string_view, size_t> ids;
-  for (size_t id = 0; id < pieces.tokens.size(); ++id)
-    if (pieces.types[id] == kNormal || pieces.types[id] == kUserDefined) ids.emplace(pieces.tokens[id], id);
+  for (size_t id = 0; id < vocabulary.tokens.size(); ++id)
+    if (vocabulary.types[id] == kNormal || vocabulary.types[id] == kUserDefined) ids.emplace(vocabulary.tokens[id], id);
   struct Merge {
     float score;
     size_t left, right;
@@ -57,7 +57,8 @@ std::string merges_json(const Pieces& pieces) {
     for (size_t at = 1; at < token.size(); ++at) {
       if (!is_boundary(token, at)) continue;
       const auto left = ids.find(token.substr(0, at)), right = ids.find(token.substr(at));
-      if (left != ids.end() && right != ids.end()) merges.push_back({pieces.scores[id], left->second, right->second});
+      if (left != ids.end() && right != ids.end())
+        merges.push_back({vocabulary.scores[id], left->second, right->second});
     }
   }
   std::ranges::sort(merges, [](const Merge& a, const Merge& b) {
@@ -66,37 +67,37 @@ std::string merges_json(const Pieces& pieces) {
   std::string text = "[";
   for (const Merge& merge : merges) {
     text += text.size() > 1 ? ",[" : "[";
-    append_json_string(pieces.tokens[merge.left], text);
+    append_json_string(vocabulary.tokens[merge.left], text);
     text += ',';
-    append_json_string(pieces.tokens[merge.right], text);
+    append_json_string(vocabulary.tokens[merge.right], text);
     text += ']';
   }
   return text + "]";
 }
 
-std::string added_json(const Pieces& pieces) {
+std::string added_json(const Vocabulary& vocabulary) {
   std::string text = "[";
-  for (size_t id = 0; id < pieces.tokens.size(); ++id) {
-    const int64_t type = pieces.types[id];
+  for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    const int64_t type = vocabulary.types[id];
     if (type != kControl && type != kUnknown && type != kUserDefined) continue;
     text += text.size() > 1 ? ",{\"id\":" : "{\"id\":";
     text += concat(id, ",\"content\":");
-    append_json_string(pieces.tokens[id], text);
+    append_json_string(vocabulary.tokens[id], text);
     text += type == kUserDefined ? ",\"special\":false}" : ",\"special\":true}";
   }
   return text + "]";
 }
 
-// By id, with the token, or with its score behind it; unused ids stay in the list.
-std::string vocabulary_json(const Pieces& pieces, bool is_unigram) {
+// The tokens by id, each followed by its score for Unigram; unused ids stay in the list.
+std::string vocabulary_json(const Vocabulary& vocabulary, bool is_unigram) {
   std::string text = is_unigram ? "[" : "{";
-  for (size_t id = 0; id < pieces.tokens.size(); ++id) {
+  for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
     if (text.size() > 1) text += ',';
     if (is_unigram) text += '[';
-    append_json_string(pieces.tokens[id], text);
+    append_json_string(vocabulary.tokens[id], text);
     text += is_unigram ? "," : concat(":", id);
     if (!is_unigram) continue;
-    append_json_number(pieces.scores[id], text);
+    append_json_number(vocabulary.scores[id], text);
     text += ']';
   }
   return text + (is_unigram ? "]" : "}");
@@ -113,40 +114,40 @@ std::string start_json(const Gguf& gguf, size_t num_tokens) {
 
 }  // namespace
 
-Result<std::string> gguf_pieces_json(const Gguf& gguf) {
-  PAGODA_ASSIGN_OR_RETURN(const auto pieces, read_pieces(gguf));
+Result<std::string> gguf_sentencepiece_json(const Gguf& gguf) {
+  PAGODA_ASSIGN_OR_RETURN(const auto vocabulary, read_vocabulary(gguf));
   const bool is_unigram = gguf.string("tokenizer.ggml.model").value_or("") == "t5";
   if (gguf.has("tokenizer.ggml.precompiled_charsmap"))
     return make_error(
         StatusCode::unsupported,
         gguf.file()->name() + ": tokenizer.ggml.precompiled_charsmap, a table of characters, is not read");
-  const auto unknown = std::ranges::find(pieces.types, int64_t{kUnknown}) - pieces.types.begin();
-  const bool has_unknown = static_cast<size_t>(unknown) < pieces.types.size();
-  const bool has_bytes = std::ranges::find(pieces.types, int64_t{kByte}) != pieces.types.end();
+  const auto unknown = std::ranges::find(vocabulary.types, int64_t{kUnknown}) - vocabulary.types.begin();
+  const bool has_unknown = static_cast<size_t>(unknown) < vocabulary.types.size();
+  const bool has_bytes = std::ranges::find(vocabulary.types, int64_t{kByte}) != vocabulary.types.end();
   const bool has_prefix = gguf.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
   const std::string fallback = has_bytes ? "true" : "false";
-  std::string text = "{\"added_tokens\":" + added_json(pieces) + ",\"normalizer\":";
+  std::string text = "{\"added_tokens\":" + added_json(vocabulary) + ",\"normalizer\":";
   constexpr std::string_view kReplace = R"({"type":"Replace","pattern":{"String":" "},"content":"▁"})";
   constexpr std::string_view kPrepend = R"({"type":"Prepend","prepend":"▁"})";
   text += R"({"type":"Sequence","normalizers":[)" + (has_prefix ? std::string(kPrepend) + "," : std::string()) +
           std::string(kReplace) + "]}";
   text += R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"never","split":)";
   text += is_unigram ? "true}" : "false}";
-  text += ",\"post_processor\":" + start_json(gguf, pieces.tokens.size());
+  text += ",\"post_processor\":" + start_json(gguf, vocabulary.tokens.size());
   text += R"(,"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},)"
           R"({"type":"ByteFallback"},{"type":"Fuse"})";
   text += has_prefix ? R"(,{"type":"Strip","content":" ","start":1,"stop":0}]})" : "]}";
   if (is_unigram) {
     if (!has_unknown) return make_error(StatusCode::bad_file, gguf.file()->name() + ": no token is the unknown one");
     return concat(text, R"(,"model":{"type":"Unigram","unk_id":)", unknown, ",\"byte_fallback\":", fallback,
-                  ",\"vocab\":", vocabulary_json(pieces, true), "}}");
+                  ",\"vocab\":", vocabulary_json(vocabulary, true), "}}");
   }
   text += R"(,"model":{"type":"BPE","fuse_unk":true,"byte_fallback":)" + fallback;
   if (has_unknown) {
     text += ",\"unk_token\":";
-    append_json_string(pieces.tokens[unknown], text);
+    append_json_string(vocabulary.tokens[unknown], text);
   }
-  return text + ",\"vocab\":" + vocabulary_json(pieces, false) + ",\"merges\":" + merges_json(pieces) + "}}";
+  return text + ",\"vocab\":" + vocabulary_json(vocabulary, false) + ",\"merges\":" + merges_json(vocabulary) + "}}";
 }
 
 }  // namespace pagoda::io

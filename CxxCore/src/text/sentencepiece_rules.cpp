@@ -1,5 +1,5 @@
 // Reads the rules for spaces from tokenizer.json, and applies them.
-#include "text/piece_rules.h"
+#include "text/sentencepiece_rules.h"
 
 #include "base/quoted.h"
 
@@ -13,7 +13,7 @@ std::string_view string_of(const io::Json& json, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string_view(value->as_string()) : std::string_view();
 }
 
-// The parts of a Sequence, or the one that is no Sequence; none for null.
+// The parts of a Sequence, or the object itself if it is not one; none for null.
 std::vector<const io::Json*> parts_of(const io::Json* json, const char* key) {
   std::vector<const io::Json*> parts;
   if (json == nullptr || !json->is_object()) return parts;
@@ -32,7 +32,7 @@ class RulesReader {
  public:
   RulesReader(const io::Json& top, const std::string& file_name) : top_(top), file_name_(file_name) {}
 
-  Result<PieceRules> read() {
+  Result<SentencePieceRules> read() {
     for (const io::Json* part : parts_of(top_.find("normalizer"), "normalizers"))
       PAGODA_RETURN_IF_ERROR(read_normalizer(*part));
     for (const io::Json* part : parts_of(top_.find("pre_tokenizer"), "pretokenizers"))
@@ -55,22 +55,23 @@ class RulesReader {
              string_of(json, "content") == kMark)
       replaces_ = true;
     else
-      return unsupported("normalizer: " + io::quoted(type) + " is not read with pieces, only NFC, and Prepend and " +
+      return unsupported("normalizer: " + io::quoted(type) +
+                         " is not read with SentencePiece, only NFC, and Prepend and " +
                          "Replace that write U+2581 for spaces");
     return ok_status();
   }
 
   Status read_cutter(const io::Json& json) {
-    if (is_split_at_spaces(json) && replaces_) return ok_status();  // there are none left
+    if (is_split_at_spaces(json) && replaces_) return ok_status();  // no spaces are left
     if (string_of(json, "type") != "Metaspace")
-      return unsupported("pre_tokenizer: " + io::quoted(string_of(json, "type")) + " is not read with pieces");
+      return unsupported("pre_tokenizer: " + io::quoted(string_of(json, "type")) + " is not read with SentencePiece");
     const std::string_view scheme = string_of(json, "prepend_scheme");
     const io::Json *old = json.find("add_prefix_space"), *split = json.find("split");
     if (string_of(json, "replacement") != kMark) return unsupported("pre_tokenizer: Metaspace with another mark");
-    rules_.prefix = scheme == "never"                                     ? PieceRules::Prefix::never
-                    : scheme == "first"                                   ? PieceRules::Prefix::first
-                    : scheme.empty() && old != nullptr && !old->as_bool() ? PieceRules::Prefix::never
-                                                                          : PieceRules::Prefix::always;
+    rules_.prefix = scheme == "never"                                     ? SentencePieceRules::Prefix::never
+                    : scheme == "first"                                   ? SentencePieceRules::Prefix::first
+                    : scheme.empty() && old != nullptr && !old->as_bool() ? SentencePieceRules::Prefix::never
+                                                                          : SentencePieceRules::Prefix::always;
     rules_.splits = split == nullptr || split->as_bool();
     return ok_status();
   }
@@ -82,35 +83,35 @@ class RulesReader {
       const bool is_known = string_of(json, "content") == " " && start != nullptr && stop != nullptr &&
                             start->is_integer() && start->as_integer() <= 1 && stop->as_integer() == 0;
       if (!is_known) return unsupported("decoder: a Strip that takes more than a space at the beginning");
-      if (start->as_integer() == 1) rules_.strip = PieceRules::Strip::one_space;
+      if (start->as_integer() == 1) rules_.strip = SentencePieceRules::Strip::one_space;
     } else if (type == "Metaspace") {
-      if (string_of(json, "prepend_scheme") != "never") rules_.strip = PieceRules::Strip::first_token;
+      if (string_of(json, "prepend_scheme") != "never") rules_.strip = SentencePieceRules::Strip::first_token;
     } else if (type != "Replace" && type != "ByteFallback" && type != "Fuse") {
-      return unsupported("decoder: " + io::quoted(type) + " is not read with pieces");
+      return unsupported("decoder: " + io::quoted(type) + " is not read with SentencePiece");
     }
     return ok_status();
   }
 
   const io::Json& top_;
   const std::string& file_name_;
-  PieceRules rules_;
+  SentencePieceRules rules_;
   bool replaces_ = false;
 };
 
 }  // namespace
 
-bool has_piece_cutter(const io::Json* pre_tokenizer, bool byte_fallback) {
+bool has_sentencepiece_cutter(const io::Json* pre_tokenizer, bool byte_fallback) {
   if (pre_tokenizer == nullptr || pre_tokenizer->is_null()) return byte_fallback;
   for (const io::Json* part : parts_of(pre_tokenizer, "pretokenizers"))
     if (string_of(*part, "type") == "Metaspace" || is_split_at_spaces(*part)) return true;
   return false;
 }
 
-Result<PieceRules> read_piece_rules(const io::Json& top, const std::string& file_name) {
+Result<SentencePieceRules> read_sentencepiece_rules(const io::Json& top, const std::string& file_name) {
   return RulesReader(top, file_name).read();
 }
 
-void append_pieces(std::string_view text, const std::vector<OriginRun>& runs, bool prepends, std::string& out,
+void append_spaced(std::string_view text, const std::vector<OriginRun>& runs, bool prepends, std::string& out,
                    std::vector<OriginRun>& out_runs) {
   if (text.empty()) return;
   if (prepends) {
@@ -122,14 +123,14 @@ void append_pieces(std::string_view text, const std::vector<OriginRun>& runs, bo
     while (runs[run].end <= i) ++run;
     const bool is_mark = text.substr(i).starts_with(kMark);
     bool from_template = runs[run].from_template;
-    if (is_mark && runs[run].end < i + kMark.size()) from_template = false;  // cut in two: not the template's alone
+    if (is_mark && runs[run].end < i + kMark.size()) from_template = false;  // the mark spans two runs
     out += is_mark ? ' ' : text[i];
     add_run(out.size(), from_template, out_runs);
     i += is_mark ? kMark.size() : 1;
   }
 }
 
-std::string spaced_piece(std::string_view spelling) {
+std::string spaced_token(std::string_view spelling) {
   std::string bytes;
   for (size_t i = 0; i < spelling.size();) {
     const bool is_mark = spelling.substr(i).starts_with(kMark);
@@ -139,13 +140,13 @@ std::string spaced_piece(std::string_view spelling) {
   return bytes;
 }
 
-std::string spelled_piece(std::string_view bytes) {
+std::string spelled_token(std::string_view bytes) {
   std::string spelling;
   for (const char c : bytes) c == ' ' ? spelling += kMark : spelling += c;
   return spelling;
 }
 
-int byte_of_piece(std::string_view spelling) noexcept {
+int byte_of_token(std::string_view spelling) noexcept {
   if (spelling.size() != 6 || !spelling.starts_with("<0x") || spelling[5] != '>') return -1;
   const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
   const int high = digit(spelling[3]), low = digit(spelling[4]);
