@@ -1,4 +1,4 @@
-// Routing policies for simulated replicas: which one gets the next request of a conversation.
+// Routing policies for simulated replicas: each chooses the replica for the next request of a conversation.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ class RoundRobinPolicy final : public Policy {
   size_t next_ = 0;
 };
 
-// A ring with 100 points for each replica, by conversation. With `max_share` above 0 no replica gets more than that
-// many times the mean of the requests in flight: the next one on the ring does (HAProxy's hash-balance-factor).
+// A hash ring with 100 points per replica, keyed by conversation. With `max_share` above 0, no replica gets more than
+// that many times the mean number of requests in flight; the next one on the ring does (HAProxy's hash-balance-factor).
 class ConsistentHashPolicy final : public Policy {
  public:
   explicit ConsistentHashPolicy(double max_share) : max_share_(max_share) {}
@@ -63,12 +63,12 @@ class ConsistentHashPolicy final : public Policy {
     int64_t total = 1;
     for (const auto& replica : replicas) total += replica->load();
     const double most = std::ceil(max_share_ * static_cast<double>(total) / static_cast<double>(replicas.size()));
-    auto place = ring_.lower_bound(mixed(conversation + 0x9e3779b9));
-    for (size_t tries = 0; tries < ring_.size(); ++tries, ++place) {
-      if (place == ring_.end()) place = ring_.begin();
-      if (max_share_ <= 0 || replicas[place->second]->load() < most) return place->second;
+    auto next = ring_.lower_bound(mixed(conversation + 0x9e3779b9));
+    for (size_t tries = 0; tries < ring_.size(); ++tries, ++next) {
+      if (next == ring_.end()) next = ring_.begin();
+      if (max_share_ <= 0 || replicas[next->second]->load() < most) return next->second;
     }
-    return place == ring_.end() ? ring_.begin()->second : place->second;
+    return next == ring_.end() ? ring_.begin()->second : next->second;
   }
 
  private:
@@ -76,8 +76,8 @@ class ConsistentHashPolicy final : public Policy {
   std::map<uint64_t, size_t> ring_;
 };
 
-// PrefixRouter of Deploy/ray: asks where the conversation was and a few more at random, and takes the least tokens to
-// compute plus a weight for each request there. The same rule as pagoda_ray/policy.py.
+// The PrefixRouter of Deploy/ray: queries the replica that had the conversation and a few random ones, and chooses the
+// one with the fewest tokens to compute plus a weight per request in flight. The same rule as pagoda_ray/policy.py.
 class PrefixPolicy final : public Policy {
  public:
   PrefixPolicy(uint64_t seed, size_t max_asked, int64_t load_tokens)

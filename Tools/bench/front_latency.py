@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the delay that a router adds to the first chunk of a stream: requests go in turn to each address, medians are compared.
+"""Measures the delay that a router adds to the first chunk of a stream: requests alternate between addresses, medians are compared.
 Usage: front_latency.py URL_OF_A_REPLICA URL_OF_A_ROUTER... [--requests N]. Needs only Python's own library."""
 import argparse
 import http.client
@@ -9,8 +9,8 @@ import time
 import urllib.parse
 
 
-def first_piece(address, prompt):
-    """Milliseconds from the request to the first event of the stream, on a connection that is open already."""
+def first_chunk(address, prompt):
+    """Milliseconds from the request to the first event of the stream, on a connection that is already open."""
     body = json.dumps({"messages": [{"role": "user", "content": prompt}], "max_tokens": 2, "stream": True, "temperature": 0})
     begin = time.perf_counter()
     address.request("POST", "/v1/chat/completions", body, {"Content-Type": "application/json"})
@@ -31,10 +31,10 @@ def main():
     connections = [http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=60) for url in options.urls]
     times = [[] for _ in connections]
     for i in range(options.requests + 5):
-        for place, connection in enumerate(connections):
-            milliseconds = first_piece(connection, "Hello!")
-            if i >= 5:  # the first ones warm caches
-                times[place].append(milliseconds)
+        for index, connection in enumerate(connections):
+            milliseconds = first_chunk(connection, "Hello!")
+            if i >= 5:  # the first requests warm up caches
+                times[index].append(milliseconds)
     direct = statistics.median(times[0])
     for url, row in zip(options.urls, times):
         row.sort()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a GGUF file in one of Pagoda's synthetic shapes, with random weights, so that llama.cpp does the same work.
 
-Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). The vocabulary has bytes and numbered words, for
-llama.cpp's server, which does not answer without one; prompts are token ids.
-Matrices are bfloat16, or of the type given: a large model then needs no larger file to be quantised from.
+Needs numpy and the `gguf` package (GGUF_PY may name its folder). The vocabulary has bytes and numbered words, because
+llama.cpp's server does not answer without one; prompts are token ids.
+Matrices are bfloat16, or of the given type: a large model then needs no larger intermediate file.
 Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0]
 """
 import os
@@ -21,13 +21,13 @@ ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
     "kSmolLM2": ("llama", 1e5, 1e-5),
     "kDeepSeekV2": ("deepseek2", 1e4, 1e-6),
 }
-BLOCK_BYTES = {"Q8_0": 32, "Q4_0": 16}  # of 32 numbers, behind their scale
+BLOCK_BYTES = {"Q8_0": 32, "Q4_0": 16}  # for 32 numbers, after their scale
 SIZES = "hidden layers ffn heads kv_heads head_dim v_heads k_heads linear_dim vocab context".split()
 ATTENTION_INTERVAL, CONV_KERNEL = 4, 4
 
 
 def read_shapes():
-    """The table of the engine, so that there is only one: {name: (family, sizes, is_tied)}."""
+    """The engine's own table, so that there is only one: {name: (family, sizes, is_tied)}."""
     row = r'\{"([\w.-]+)",\s*(k\w+),\s*((?:\d+,\s*){%d})(true|false)\}' % len(SIZES)
     found = re.findall(row, SHAPES.read_text(encoding="utf-8"))
     return {
@@ -123,7 +123,7 @@ def family_numbers(family):
 def write_latent_keys(w, file):
     c = family_numbers("kDeepSeekV2")
     rank, rope, nope, v = (c[k] for k in ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
-    file.add_head_count_kv(1)  # of the cached row
+    file.add_head_count_kv(1)  # the cached row counts as one head
     file.add_key_length(rank + rope)
     file.add_value_length(rank)
     file.add_key_length_mla(nope + rope)
@@ -153,7 +153,7 @@ def write_latent_attention(w, prefix, s):
 def write_experts(w, prefix, s):
     c, hidden = family_numbers("kDeepSeekV2"), s["hidden"]
     count, inner = c["n_routed_experts"], c["moe_intermediate_size"]
-    # Rows that differ: with equal logits every token would go to the same few.
+    # The rows differ: with equal logits every token would be routed to the same few experts.
     w.file.add_tensor(prefix + "ffn_gate_inp.weight",
                       w.np.random.default_rng(2).standard_normal((count, hidden), dtype=w.np.float32) * w.np.float32(0.02))
     for name, outputs, inputs in (("gate", inner, hidden), ("up", inner, hidden), ("down", hidden, inner)):
@@ -192,7 +192,7 @@ def write_gated_delta_net(w, prefix, s):
 def make_gguf(shape, path, kind="BF16"):
     shapes = read_shapes()
     if shape not in shapes:
-        raise SystemExit(f"there is no shape '{shape}'; the known ones are {', '.join(shapes)}")
+        raise SystemExit(f"there is no shape '{shape}'; known shapes are {', '.join(shapes)}")
     family, s, is_tied = shapes[shape]
     if family not in ARCHITECTURES:
         raise SystemExit(f"shape '{shape}' is of a family that this script does not write")

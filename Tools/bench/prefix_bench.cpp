@@ -1,5 +1,5 @@
-// Measures what the prefix cache saves and costs on a synthetic shape: time to first token over a chat of ten turns,
-// the same prompt cold and warm, what is reused after a prompt of 1000 tokens, and the price when nothing matches.
+// Measures the savings and the cost of the prefix cache on a synthetic shape: time to first token over a chat of ten
+// turns, the same prompt cold and warm, the tokens reused after a prompt of 1000 tokens, and the cost of a miss.
 // Build: make -C Tools/native prefix_bench     Usage: prefix_bench [shape] [quantize] [threads]
 #include <algorithm>
 #include <chrono>
@@ -38,7 +38,7 @@ class Bench {
  public:
   explicit Bench(engine::LoadedModel loaded) : loaded_(std::move(loaded)) { start(true); }
 
-  void start(bool has_cache) {  // a core with an empty cache
+  void start(bool has_cache) {  // starts a core with an empty cache
     engine::CoreConfig config = loaded_.core;
     config.prefix_cache = has_cache;
     config.eos_token_ids = {kTurnEnd};
@@ -95,10 +95,10 @@ double median(std::vector<double> values) {
 struct Turn {
   size_t prompt;
   int cached;
-  std::vector<double> first_ms;  // of each chat
+  std::vector<double> first_ms;  // one per chat
 };
 
-// Ten turns of 600 tokens: 540 of a person, 5 with which an answer opens, 54 of the answer, and the end of the turn.
+// Ten turns of 600 tokens: 540 from the user, 5 that open the answer, 54 of the answer, and the end of the turn.
 void chat_once(Bench& bench, bool has_cache, std::vector<Turn>& turns) {
   bench.start(has_cache);
   const Tokens opening = bench.random_tokens(5);
@@ -115,7 +115,7 @@ void chat_once(Bench& bench, bool has_cache, std::vector<Turn>& turns) {
   }
 }
 
-// Medians: a machine that others use as well changes its speed within a chat.
+// Medians: the speed of a shared machine varies within a chat.
 void chat(Bench& bench) {
   for (const auto [has_cache, chats] : {std::pair{true, 5}, {false, 1}}) {
     std::vector<Turn> turns(10);
@@ -141,18 +141,18 @@ void cold_and_warm(Bench& bench) {
 
 void reuse(Bench& bench) {
   std::printf("\nafter a prompt of 1000 tokens, a turn of which ends at 600\n%-16s  reused\n", "then");
-  for (int place : {1000, 800, 600, 599, 300, 255}) {
+  for (int offset : {1000, 800, 600, 599, 300, 255}) {
     bench.start(true);
     Tokens prompt = bench.random_tokens(1000), other = prompt;
     prompt[599] = other[599] = Bench::kTurnEnd;
-    for (size_t i = static_cast<size_t>(place); i < other.size(); ++i) other[i] ^= 1;
+    for (size_t i = static_cast<size_t>(offset); i < other.size(); ++i) other[i] ^= 1;
     bench.ask(prompt, 1);
-    const std::string what = place == 1000 ? "the same again" : "parts at " + std::to_string(place);
+    const std::string what = offset == 1000 ? "the same again" : "diverges at " + std::to_string(offset);
     std::printf("%-16s  %6d\n", what.c_str(), bench.ask(other, 1).usage.cached_tokens);
   }
 }
 
-// Prompts that have nothing in common, with and without the cache in turn; medians.
+// Prompts that have nothing in common, with and without the cache, interleaved; medians.
 void overhead(Bench& bench) {
   std::printf("\nprompt  answer  off ms  on ms  price of the cache when nothing matches\n");
   for (const auto [length, answer] : {std::pair{100, 20}, {1000, 1}, {4000, 1}}) {
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
               loaded->info.device.c_str(), static_cast<double>(plan.state_slot_bytes) / 1e6,
               plan.limits.num_checkpoints);
   Bench bench(std::move(*loaded));
-  bench.ask(bench.random_tokens(300), 4);  // wakes threads and page tables
+  bench.ask(bench.random_tokens(300), 4);  // warms up threads and page tables
   reuse(bench);
   cold_and_warm(bench);
   chat(bench);

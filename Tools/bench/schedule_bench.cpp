@@ -1,6 +1,6 @@
-// Measures what scheduling costs and what it does: host time of a step beside long contexts, of an admission behind
-// many prompts, tokens computed again after preemptions, and on a synthetic shape the first token and the gaps between
-// tokens while a long prompt is read.
+// Measures the cost and the effect of scheduling: host time of a step with long contexts and of an admission behind
+// many prompts, tokens recomputed after preemptions, and on a synthetic shape the time to the first token and the gaps
+// between tokens while a long prompt is being read.
 // Build: make -C Tools/native schedule_bench
 // Usage: schedule_bench host | preempt | serve [shape] [quantize] [prompt] [threads]
 #include <algorithm>
@@ -29,7 +29,7 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Of this process: what others do on the machine does not count.
+// CPU time of this process: other load on the machine does not count.
 double cpu_us() { return 1e6 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double quantile(std::vector<double> values, double part) {
@@ -38,7 +38,7 @@ double quantile(std::vector<double> values, double part) {
   return values[std::min(values.size() - 1, static_cast<size_t>(part * static_cast<double>(values.size())))];
 }
 
-// Does on the host what a model does for a step before its first op, and nothing else.
+// Does only the host work of a model for a step before its first op.
 class EmptyModel : public model::Model {
  public:
   explicit EmptyModel(const EngineLimits& sizes) : sizes_(sizes) {
@@ -50,9 +50,9 @@ class EmptyModel : public model::Model {
   Status forward(const model::ForwardBatch& batch) override {
     PAGODA_RETURN_IF_ERROR(model::check_batch(batch, config_, layout_, sizes_));
     for (const model::TableChange& c : batch.table_changes) {
-      const size_t place =
+      const size_t offset =
           static_cast<size_t>(c.row) * static_cast<size_t>(sizes_.max_blocks_per_seq) + static_cast<size_t>(c.first);
-      std::memcpy(&tables_[place], &batch.block_tables[place], static_cast<size_t>(c.count) * sizeof(int32_t));
+      std::memcpy(&tables_[offset], &batch.block_tables[offset], static_cast<size_t>(c.count) * sizeof(int32_t));
     }
     picked_.assign(batch.logits_rows.size(), 1);
     return ok_status();
@@ -109,7 +109,7 @@ void submit(engine::EngineCore& core, uint64_t id, Tokens prompt, int max_tokens
 // Host time of a decode step in which every row has `context` tokens.
 void host_step(int32_t rows, int32_t context) {
   engine::CoreConfig config;
-  const int32_t max_tokens = 400 + 6 * rows;  // the first decode while the last are read
+  const int32_t max_tokens = 400 + 6 * rows;  // the first sequences decode while the last are still being read
   config.limits.max_model_len = context + max_tokens;
   config.vocab_size = 1000;
   config.limits.max_blocks_per_seq = (config.limits.max_model_len + 15) / 16;
@@ -161,8 +161,8 @@ void host_admission(int32_t count) {
               publish_us, (cpu_us() - begin) / kLookups, static_cast<long long>(found));
 }
 
-// Tokens computed over those that must be, when the pool has room for `part` of what up to 16 sequences come to.
-// `ends_early`: all answers might have 600 tokens, and their lengths are not known before.
+// Ratio of tokens computed to tokens that had to be computed, when the pool can hold `part` of what up to 16 sequences
+// need. `ends_early`: every answer might have 600 tokens, and its length is not known in advance.
 void preempt(bool has_state, bool use_cache, bool ends_early, double part) {
   constexpr int32_t kRows = 16, kMaxLength = 1200;
   engine::CoreConfig config;
@@ -187,7 +187,7 @@ void preempt(bool has_state, bool use_cache, bool ends_early, double part) {
     for (int32_t& token : prompt) token = static_cast<int32_t>(rng() % 1000);
     const int num_wanted = static_cast<int>(100 + rng() % 500);
     answers[i].num_wanted = num_wanted;
-    ideal += static_cast<int64_t>(prompt.size()) + num_wanted - 1;  // the last is never computed
+    ideal += static_cast<int64_t>(prompt.size()) + num_wanted - 1;  // the last token is never computed
     submit(core, i + 1, std::move(prompt), ends_early ? 600 : num_wanted, answers[i], use_cache);
   }
   while (core.has_work()) {
@@ -215,7 +215,7 @@ struct Bench {
   }
 };
 
-// A decoding sequence and then a short request beside a prompt of `length` tokens; and each of them alone.
+// A decoding sequence and then a short request, concurrent with a prompt of `length` tokens; and each of them alone.
 void serve(Bench& bench, int length, double max_decode_seconds, const char* name) {
   engine::CoreConfig config = bench.loaded.core;
   config.step_times.max_decode_seconds = max_decode_seconds;

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs the HTTP server between many threads under the thread sanitizer; a race ends it with a report and a status other than 0.
-# With --self-test it leaves out one lock after another, and fails when a race that this makes is not reported. Locks around a
-# plain read of a stored value are left alone: the compiler makes a copy of memory of it, which the sanitizer does not see;
-# so is that of the date of an answer, which is written once a second.
+# Runs the HTTP server with many threads under the thread sanitizer; a race ends it with a report and a nonzero status.
+# With --self-test it removes one lock after another, and fails if a race caused by that is not reported. Locks around a
+# plain read of a stored value are left alone, because the compiler turns the read into a memory copy, which the sanitizer does
+# not see; so is the lock of the Date header, which is written once a second.
 # Usage: Tools/checks/http_threads.sh [--self-test]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=.build/http-threads
-# Without io_sync=0 everything sent on one socket counts as seen by the reader of any other.
+# Without io_sync=0, anything sent on one socket counts as synchronised with a read from any other.
 export TSAN_OPTIONS=io_sync=0:halt_on_error=1
 mkdir -p "$build"
 
@@ -17,7 +17,7 @@ compile() {
     -module-name http_threads -o "$1" Tools/checks/http_threads.swift "${@:2}"
 }
 
-# Numbers the locks; the program leaves out the one that PAGODA_UNLOCKED names.
+# Numbers the locks; the program skips the one given by PAGODA_UNLOCKED.
 plant() {
   local copies=$build/planted
   rm -rf "$copies"
@@ -47,9 +47,9 @@ END
 if [[ ${1:-} == --self-test ]]; then
   plant
   missed=0
-  while read -r number place; do
+  while read -r number location; do
     if PAGODA_UNLOCKED=$number "$build/planted_threads" >"$build/planted.log" 2>&1; then
-      echo "not reported: without the lock of $place"
+      echo "not reported: without the lock of $location"
       missed=$((missed + 1))
     fi
   done <"$build/planted/sites"

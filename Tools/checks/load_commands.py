@@ -2,14 +2,14 @@
 """Checks that a Mach-O program needs no library that a fresh Mac does not have, by reading its load commands.
 
 Usage: load_commands.py FILE... | --self-test. Allowed are /usr/lib and /System/Library, and @rpath, @executable_path and
-@loader_path where the file lies in one of the folders given by --bundle FOLDER. Runs on any machine.
+@loader_path where the file is in one of the folders given by --bundle FOLDER. Runs on any machine.
 """
 import os
 import struct
 import sys
 import tempfile
 
-THIN = {0xFEEDFACF: "<", 0xCFFAEDFE: ">"}  # 64 bits, as read in little endian
+THIN = {0xFEEDFACF: "<", 0xCFFAEDFE: ">"}  # 64-bit magic numbers, read as little endian
 FAT = {0xCAFEBABE: ">IIIII", 0xCAFEBABF: ">IIQQII"}  # 32-bit and 64-bit offsets, always big endian
 DYLIBS = {0xC, 0x80000018, 0x8000001F, 0x80000023, 0x20}  # load, weak, re-exported, upward, lazy
 SYSTEM = ("/usr/lib/", "/System/Library/")
@@ -28,20 +28,20 @@ def slices(data):
 
 
 def libraries(data):
-    """Names of the libraries that one program asks for."""
+    """Names of the libraries that one program loads."""
     order = THIN.get(struct.unpack_from("<I", data)[0])
     if order is None:
         raise ValueError("not a 64-bit Mach-O file")
     count, size = struct.unpack_from(order + "II", data, 16)
-    names, place = [], 32
+    names, offset = [], 32
     for _ in range(count):
-        kind, length = struct.unpack_from(order + "II", data, place)
-        if length < 8 or place + length > 32 + size:
+        kind, length = struct.unpack_from(order + "II", data, offset)
+        if length < 8 or offset + length > 32 + size:
             raise ValueError("a load command reaches beyond the others")
         if kind in DYLIBS:
-            start = struct.unpack_from(order + "I", data, place + 8)[0]
-            names.append(data[place + start : place + length].split(b"\0")[0].decode())
-        place += length
+            start = struct.unpack_from(order + "I", data, offset + 8)[0]
+            names.append(data[offset + start : offset + length].split(b"\0")[0].decode())
+        offset += length
     return names
 
 
@@ -60,7 +60,7 @@ def foreign(data, bundled=()):
 
 
 def planted(names, order="<"):
-    """A Mach-O file with nothing but load commands for these libraries."""
+    """A Mach-O file that contains only load commands for these libraries."""
     commands = b""
     for name in names:
         text = name.encode() + b"\0"
@@ -97,9 +97,9 @@ def self_test():
 def check(paths):
     bundled = set()
     while "--bundle" in paths:
-        place = paths.index("--bundle")
-        bundled.update(os.listdir(paths[place + 1]))
-        del paths[place : place + 2]
+        offset = paths.index("--bundle")
+        bundled.update(os.listdir(paths[offset + 1]))
+        del paths[offset : offset + 2]
     status = 0
     for path in paths:
         try:

@@ -24,10 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pagoda::text::JinjaLimits limits;
   limits.max_steps = 20'000;
   limits.max_output_bytes = 1 << 16;
-  const auto pieces = (*chat_template)->render(*variables, limits);
+  const auto segments = (*chat_template)->render(*variables, limits);
   size_t written = 0;
-  if (pieces.is_ok()) {
-    for (const auto& piece : *pieces.value) written += piece.text.size();
+  if (segments.is_ok()) {
+    for (const auto& segment : *segments.value) written += segment.text.size();
   }
   if (written > limits.max_output_bytes) __builtin_trap();
   return 0;

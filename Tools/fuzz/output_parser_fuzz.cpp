@@ -1,4 +1,4 @@
-// Fuzzes the output parser: any bytes give the same pieces however they are split, and complete arguments are JSON.
+// Fuzzes the output parser: any bytes give the same segments however they are split, and complete arguments are JSON.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,22 +17,23 @@ constexpr const char* kTools =
     R"([{"name": "now"}, {"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "i": {"type": "integer"},
     "n": {"type": ["string", "null"]}, "o": {"type": "object"}, "x": {}}}}])";
 
-// The pieces as text, adjacent ones merged.
+// The segments as text, adjacent ones merged.
 struct Reader {
   std::string all, arguments;
-  OutputPieceKind last = OutputPieceKind::tool_call_end;
+  OutputSegmentKind last = OutputSegmentKind::tool_call_end;
 
-  void take(const std::vector<OutputPiece>& pieces, bool is_utf8) {
-    for (const OutputPiece& piece : pieces) {
-      if (piece.kind != last || piece.kind > OutputPieceKind::reasoning) {
-        if (piece.kind != OutputPieceKind::tool_arguments || last != piece.kind)
-          all += "|" + std::to_string(static_cast<int>(piece.kind)) + ":" + std::to_string(piece.tool_index) + ":";
+  void take(const std::vector<OutputSegment>& segments, bool is_utf8) {
+    for (const OutputSegment& segment : segments) {
+      if (segment.kind != last || segment.kind > OutputSegmentKind::reasoning) {
+        if (segment.kind != OutputSegmentKind::tool_arguments || last != segment.kind)
+          all += "|" + std::to_string(static_cast<int>(segment.kind)) + ":" + std::to_string(segment.tool_index) + ":";
       }
-      all += piece.tool_name + piece.text;
-      last = piece.kind;
-      if (piece.kind == OutputPieceKind::tool_call_begin) arguments.clear();
-      if (piece.kind == OutputPieceKind::tool_arguments) arguments += piece.text;
-      if (piece.kind == OutputPieceKind::tool_call_end && is_utf8 && !io::parse_json(arguments).is_ok()) std::abort();
+      all += segment.tool_name + segment.text;
+      last = segment.kind;
+      if (segment.kind == OutputSegmentKind::tool_call_begin) arguments.clear();
+      if (segment.kind == OutputSegmentKind::tool_arguments) arguments += segment.text;
+      if (segment.kind == OutputSegmentKind::tool_call_end && is_utf8 && !io::parse_json(arguments).is_ok())
+        std::abort();
     }
   }
 };

@@ -23,13 +23,13 @@ def house():
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
            'font-family="system-ui, -apple-system, Segoe UI, sans-serif">',
            f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>']
-    for level, (title, fill, rooms) in enumerate(FLOORS):
+    for level, (title, fill, modules) in enumerate(FLOORS):
         y = 8 + level * (FLOOR + GAP)
         out.append(f'<rect x="8" y="{y}" width="{WIDTH - 16}" height="{FLOOR}" rx="10" fill="{fill}"/>')
         out.append(f'<text x="24" y="{y + 24}" font-size="14" font-weight="600" fill="#334">{escape(title)}</text>')
-        width = (WIDTH - 16 - PAD * (len(rooms) + 1)) / len(rooms)
-        for place, (name, work) in enumerate(rooms):
-            x = 8 + PAD + place * (width + PAD)
+        width = (WIDTH - 16 - PAD * (len(modules) + 1)) / len(modules)
+        for index, (name, work) in enumerate(modules):
+            x = 8 + PAD + index * (width + PAD)
             middle = x + width / 2
             out.append(f'<rect x="{x:.0f}" y="{y + 36}" width="{width:.0f}" height="54" rx="6" fill="#fff" stroke="#99a"/>')
             out.append(f'<text x="{middle:.0f}" y="{y + 59}" font-size="14" font-weight="600" text-anchor="middle" '
