@@ -67,13 +67,14 @@ def session():
                                  timeout=aiohttp.ClientTimeout(total=120))
 
 
-async def conversation(client, url, topic, gate):
+async def conversation(client, url, topic, gate, wait_for_router):
     """TURNS turns of one family; returns (prompt tokens, cached tokens, replica) of each."""
     messages, rows = [], []
     for turn in range(TURNS):
         question = first_question(topic) if turn == 0 else f"And what else, for the {turn}. time, about {topic}?"
         messages.append({"role": "user", "content": question})
         async with gate:
+            wait_for_router()
             answer = await ask(client, url, messages)
         messages.append({"role": "assistant", "content": answer.text})
         cached = (answer.usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
@@ -81,10 +82,11 @@ async def conversation(client, url, topic, gate):
     return rows
 
 
-async def all_families(url, at_once=4):
+async def all_families(url, at_once=4, wait_for_router=lambda: None):
+    """All conversations, `at_once` turns at a time, each sent after `wait_for_router()`, which may block."""
     gate = asyncio.Semaphore(at_once)
     async with session() as client:
-        return await asyncio.gather(*(conversation(client, url, topic, gate) for topic in TOPICS[:FAMILIES]))
+        return await asyncio.gather(*(conversation(client, url, topic, gate, wait_for_router) for topic in TOPICS[:FAMILIES]))
 
 
 def second_turn_hits(families):

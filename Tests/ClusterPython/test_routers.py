@@ -68,7 +68,6 @@ class TestConversationsBehindSglangRouter:
         status, models = read_json(sglang_router.url + "/v1/models")
         assert status == 200 and "pagoda-mini" in str(models)
 
-
     def test_bad_requests_take_no_replica_out(self, sglang_router):
         async def run():
             async with behaviour.session() as client:
@@ -90,25 +89,29 @@ def server_rows(path):
 
 
 class TestConversationsBehindHAProxy:
-    def test_they_keep_their_place_when_load_is_even(self, haproxy, replicas):
+    """Each request is sent once HAProxy counts none as running: it may count one slightly longer than the client, and the
+    bound on load would send the next one elsewhere."""
+
+    def wait_until_idle(self, haproxy):
+        def is_idle():
+            rows = [row for row in server_rows(haproxy.statistics) if row["svname"].startswith("replica")]
+            return len(rows) == 2 and all(row["status"] == "UP" and row["scur"] == "0" for row in rows)
+        wait_until(is_idle)
+
+    def test_they_keep_their_replica_when_load_is_even(self, haproxy, replicas):
         """With bounded load some turns go to the other replica; one conversation at a time never does."""
-        families = asyncio.run(behaviour.all_families(haproxy.url, at_once=1))
+        families = asyncio.run(behaviour.all_families(haproxy.url, at_once=1,
+                                                      wait_for_router=lambda: self.wait_until_idle(haproxy)))
         assert behaviour.second_turn_hits(families) >= 0.9 * behaviour.FAMILIES, families
         assert {rows[-1][2] for rows in families} == {r.name for r in replicas}, "all families on one replica"
 
     def test_a_session_goes_by_its_name(self, haproxy):
-        """Each request is sent once HAProxy counts none as running: it may count one slightly longer than the client, and the bound on
-        load would send the next one elsewhere."""
-        def is_idle():
-            rows = [row for row in server_rows(haproxy.statistics) if row["svname"].startswith("replica")]
-            return len(rows) == 2 and all(row["status"] == "UP" and row["scur"] == "0" for row in rows)
-
         async def run():
             async with behaviour.session() as client:
                 for name in ("a", "b", "c", "d"):
                     answers = []
                     for n in range(4):
-                        wait_until(is_idle)
+                        self.wait_until_idle(haproxy)
                         answers.append(await behaviour.ask(client, haproxy.url, [{"role": "user", "content": f"question {n}"}],
                                                            headers={"x-session-id": name}))
                     assert len({answer.replica for answer in answers}) == 1, "".join(haproxy.lines[-20:])
