@@ -7,8 +7,8 @@
 // Start of a key's or value's row; the rows of the following positions in its block come after it.
 template <typename T>
 METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
-                                      long block_stride, long place_stride, long head_offset) {
-  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+                                      long block_stride, long slot_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * slot_stride + head_offset;
 }
 
 // Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K, at key `kt * 8` of the partition
@@ -23,7 +23,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
 #pragma unroll 8  // loads in flight
   for (uint d = 0; d < args.dim; d += 8) {
     simdgroup_matrix<T, 8, 8> k_mat;
-    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+    simdgroup_load(k_mat, rows + d, ulong(args.k_slot_stride), ulong2(0, 0), true);
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
       // Only saves work: rows beyond row_tiles are not stored.
@@ -90,7 +90,7 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
     const uint d = i % args.dim;
     T value = T(0.0f);
     if (int(r) < num_left) {
-      value = rows[long(r) * args.v_place_stride + d];
+      value = rows[long(r) * args.v_slot_stride + d];
     }
     v_tail[r * kMaxDim + d] = value;
   }
@@ -110,7 +110,7 @@ METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS]
       if (is_tail) {
         simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
       } else {
-        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_slot_stride));
       }
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
@@ -156,8 +156,8 @@ METAL_FUNC uint4 wide_load(device const T* at, bool is_inside) {
 }
 
 template <typename T>
-METAL_FUNC bool is_wide(device const T* cache, long block_stride, long place_stride, long head_stride) {
-  return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
+METAL_FUNC bool is_wide(device const T* cache, long block_stride, long slot_stride, long head_stride) {
+  return msl_is_wide(cache) && (block_stride | slot_stride | head_stride) % 8 == 0;
 }
 
 // at: offset of the lane's tile of keys
@@ -172,7 +172,7 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
 #pragma unroll
     for (uint t = 0; t < 2; ++t) {
       rows[t] = k_cache + simd_shuffle(at, ushort(min(2 * pair + t, key_tiles - 1))) +
-                long(lane / 4) * args.k_place_stride + lane % 4 * 16;
+                long(lane / 4) * args.k_slot_stride + lane % 4 * 16;
     }
     SumTile acc[RT][2];
 #pragma unroll
@@ -229,7 +229,7 @@ METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_
     for (uint i = 0; i < 4; ++i) {
       const uint in_tile = lane % 4 * 2 + i % 2;
       const uint key = s * 16 + i / 2 * 8 + in_tile;
-      device const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_place_stride;
+      device const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_slot_stride;
       v[i] = wide_load(row + column, int(key) < num_keys && column < args.dim);
     }
     uint w[RT][2];
@@ -278,8 +278,8 @@ struct PartTile {
   bool has_tail;  // whether that tile is in this partition and has keys past the context
   bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
   uint kv_head;
-  long block;  // of the lane's tile of keys, if is_wide
-  long place;  // offset in that block
+  long block;   // of the lane's tile of keys, if is_wide
+  long offset;  // in that block
 };
 
 template <typename T>
@@ -295,13 +295,13 @@ METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, de
   keys.is_wide = false;
   keys.kv_head = kv_head;
   keys.block = 0;
-  keys.place = 0;
+  keys.offset = 0;
 #ifdef __MSL_PAIRED_MMA__
-  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
-                 is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_slot_stride, args.k_head_stride) &&
+                 is_wide(v_cache, args.v_block_stride, args.v_slot_stride, args.v_head_stride);
   const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
   keys.block = long(blocks[own / args.block_size]);
-  keys.place = long(own % args.block_size);
+  keys.offset = long(own % args.block_size);
 #endif
   return keys;
 }
@@ -315,14 +315,14 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
 #ifdef __MSL_PAIRED_MMA__
   if constexpr (sizeof(T) == 2) {
     if (keys.is_wide) {
-      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.place * args.k_place_stride + head_offset,
+      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.offset * args.k_slot_stride + head_offset,
                              q_tile, s_tile, keys.key_tiles, row_tiles, sg, lane, args);
     }
   }
 #endif
   for (uint kt = keys.is_wide ? keys.key_tiles : sg; kt < keys.key_tiles; kt += kSimdgroups) {
     score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
-                                 args.k_place_stride, head_offset),
+                                 args.k_slot_stride, head_offset),
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
@@ -350,7 +350,7 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
   if constexpr (sizeof(T) == 2) {
     if (keys.is_wide) {
       add_values_wide<T, RT>(
-          acc, v_cache, keys.block * args.v_block_stride + keys.place * args.v_place_stride + head_offset,
+          acc, v_cache, keys.block * args.v_block_stride + keys.offset * args.v_slot_stride + head_offset,
           (threadgroup const T*)(s_tile), LDW, keys.key_tiles, keys.context - keys.p0, sg, lane, args);
     }
   }
@@ -359,7 +359,7 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
   for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
     const uint key = uint(keys.p0) + kt * 8;
     device const T* rows =
-        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_slot_stride, head_offset);
     simdgroup_matrix<T, 8, 8> weights[RT];
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {

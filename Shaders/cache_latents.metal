@@ -12,9 +12,9 @@ kernel void cache_latents(device const float* x [[buffer(0)]],
                           uint tid [[thread_index_in_threadgroup]],
                           uint num_threads [[threads_per_threadgroup]]) {
   const long block = slot_mapping[token] / long(args.block_size);
-  const long place = slot_mapping[token] % long(args.block_size);
+  const long offset = slot_mapping[token] % long(args.block_size);
   for (uint d = tid; d < args.dim; d += num_threads) {
-    cache[block * args.block_stride + place * args.place_stride + d] = T(x[long(token) * args.x_stride + d]);
+    cache[block * args.block_stride + offset * args.slot_stride + d] = T(x[long(token) * args.x_stride + d]);
   }
 }
 

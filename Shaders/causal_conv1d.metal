@@ -68,7 +68,7 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
   // Earlier rows would only be overwritten. Not max(): its mutant writes them, and no test can tell.
   const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
   for (int row = first; row < rows; ++row) {
-    to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
+    to[tail_offset(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
 
@@ -92,5 +92,5 @@ kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
   const int position = context_lens[tg.y] - 1;
   out[long(tg.y) * args.out_stride + channel] =
       conv_row(row, (device const float*)(past), weight + channel, args, position, 0);
-  past[tail_place(args, position)] = row[0];
+  past[tail_offset(args, position)] = row[0];
 }

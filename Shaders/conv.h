@@ -7,7 +7,7 @@
 constant constexpr uint kUsualTaps = 4;  // with this many, all loads are in flight at once
 
 // Offset in the ring of a position, which is at least -tail_rows.
-METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
+METAL_FUNC long tail_offset(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
 
@@ -22,7 +22,7 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
 #pragma unroll
     for (uint i = 0; i < kUsualTaps; ++i) {
       const int at = row + int(i) + 1 - int(kUsualTaps);
-      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
       weights[i] = weight[long(i) * args.weight_stride];
     }
 #pragma unroll
@@ -33,7 +33,7 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   }
   for (uint i = 0; i < args.kernel_size; ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
-    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);

@@ -49,17 +49,17 @@ kernel void expert_tiles(device const int* ids [[buffer(0)]],
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint first = 0;  // index of the expert's first row
   uint count = 0;
-  uint place = simd_prefix_exclusive_sum(num_own);  // index of the thread's first row
+  uint next = simd_prefix_exclusive_sum(num_own);  // index of the thread's first row
   for (uint i = 0; i < kSimdgroups; ++i) {
     first += lower[i];
     count += own[i];
-    place += i < sg ? own[i] : 0;
+    next += i < sg ? own[i] : 0;
   }
-  place += first;
+  next += first;
   for (uint row = begin; row < end; ++row) {
     if (expert_of(ids, args, row) == expert) {
-      order[place] = row;
-      ++place;
+      order[next] = row;
+      ++next;
     }
   }
   const uint begin_tile = first_tile(first, expert, args.tile_rows);

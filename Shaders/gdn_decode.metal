@@ -82,7 +82,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
         raw[i * D + d] = conv_row(inputs + channel, (device const float*)(past + channel), conv_weight + channel,
                                   args.conv, position, 0);
         if (is_first) {
-          past[tail_place(args.conv, position) + channel] = inputs[channel];
+          past[tail_offset(args.conv, position) + channel] = inputs[channel];
         }
       }
     }
@@ -191,7 +191,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     } else {
       u_at[row * args.dv] = u;
       if (CONV) {
-        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+        past[tail_offset(args.conv, position) + v_channel] = inputs[v_channel];
       }
     }
   }

@@ -13,7 +13,7 @@ constant constexpr uint kLatentStride = kMaxLatentDim + 8;
 template <typename T>
 METAL_FUNC device const T* latent_rows(device const T* cache, device const int* blocks, uint key,
                                        constant pagoda_args::LatentAttention& args) {
-  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.place_stride;
+  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.slot_stride;
 }
 
 // Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
@@ -126,7 +126,7 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.place_stride), ulong2(0, 0), true);
+        simdgroup_load(k_mat, rows + d, ulong(args.slot_stride), ulong2(0, 0), true);
         simdgroup_load(q_mat, (threadgroup const T*)(q_tile + d), kLatentStride);
         simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
       }
@@ -171,14 +171,14 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
             for (uint i = lane; i < 64; i += 32) {
               T value = T(0.0f);
               if (int(i / 8) < num_left) {
-                value = rows[long(i / 8) * args.place_stride + (first_column + c) * 8 + i % 8];
+                value = rows[long(i / 8) * args.slot_stride + (first_column + c) * 8 + i % 8];
               }
               tail_tile[sg * 64 + i] = value;
             }
             simdgroup_barrier(mem_flags::mem_threadgroup);
             simdgroup_load(v_mat, (threadgroup const T*)(tail_tile + sg * 64), 8);
           } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.place_stride));
+            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.slot_stride));
           }
           simdgroup_multiply_accumulate(acc[c], weights, v_mat, acc[c]);
         }

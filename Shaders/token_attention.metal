@@ -22,14 +22,14 @@ METAL_FUNC void rotate_heads(device const float* q, device const float* k, devic
   }
   if (is_last) {
     const long block = slot / long(args.block_size);
-    const long place = slot % long(args.block_size);
+    const long offset = slot % long(args.block_size);
     if (sg == group % kSimdgroups) {  // this simdgroup has the key
-      device T* to = k_cache + block * args.k_block_stride + place * args.k_place_stride;
+      device T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride;
       for (uint d = lane; d < args.dim; d += 32) {
         to[d] = T(k_head[d]);
       }
     }
-    device T* to = v_cache + block * args.v_block_stride + place * args.v_place_stride;
+    device T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride;
     for (uint d = tid; d < args.dim; d += kThreads) {
       to[d] = T(v[d]);
     }

@@ -7,7 +7,7 @@ namespace pagoda_args {
 
 struct LatentAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long block_stride, place_stride;                            // of the cache
+  long block_stride, slot_stride;                             // of the cache
   long table_stride;                                          // block ids from one sequence to the next
   uint num_sequences;
   uint heads;
@@ -21,8 +21,8 @@ struct LatentAttention {
 static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
 
 struct CacheLatents {
-  long x_stride;                    // elements from one token to the next
-  long block_stride, place_stride;  // of the cache
+  long x_stride;                   // elements from one token to the next
+  long block_stride, slot_stride;  // of the cache
   uint dim, block_size;
 };
 static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");

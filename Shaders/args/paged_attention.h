@@ -7,8 +7,8 @@ namespace pagoda_args {
 
 struct PagedAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long k_block_stride, k_place_stride, k_head_stride;         // of the key cache
-  long v_block_stride, v_place_stride, v_head_stride;         // of the value cache
+  long k_block_stride, k_slot_stride, k_head_stride;          // of the key cache
+  long v_block_stride, v_slot_stride, v_head_stride;          // of the value cache
   long table_stride;                                          // block ids from one sequence to the next
   uint num_sequences;
   uint heads, group;  // query heads, and how many of them share a KV head

@@ -7,7 +7,7 @@ namespace pagoda_args {
 
 struct LatentAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;
-  long block_stride, place_stride;
+  long block_stride, slot_stride;
   long table_stride;
   uint num_sequences;
   uint heads;
@@ -22,7 +22,7 @@ static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
 
 struct CacheLatents {
   long x_stride;
-  long block_stride, place_stride;
+  long block_stride, slot_stride;
   uint dim, block_size;
 };
 static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");

@@ -7,8 +7,8 @@ namespace pagoda_args {
 
 struct RopeAndCache {
   long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
-  long k_block_stride, k_place_stride, k_cache_head_stride;
-  long v_block_stride, v_place_stride, v_cache_head_stride;
+  long k_block_stride, k_slot_stride, k_cache_head_stride;
+  long v_block_stride, v_slot_stride, v_cache_head_stride;
   uint q_heads, kv_heads;
   uint dim;
   uint half_rotary;

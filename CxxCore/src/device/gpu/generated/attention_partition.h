@@ -7,8 +7,8 @@
 
 template <typename T>
 METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key, uint block_size,
-                                      long block_stride, long place_stride, long head_offset) {
-  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+                                      long block_stride, long slot_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * slot_stride + head_offset;
 }
 
 
@@ -23,7 +23,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
 
   for (uint d = 0; d < args.dim; d += 8) {
     simdgroup_matrix<T, 8, 8> k_mat;
-    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+    simdgroup_load(k_mat, rows + d, ulong(args.k_slot_stride), ulong2(0, 0), true);
 
     for (uint r = 0; r < RT; ++r) {
 
@@ -88,7 +88,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     const uint d = i % args.dim;
     T value = T(0.0f);
     if (int(r) < num_left) {
-      value = rows[long(r) * args.v_place_stride + d];
+      value = rows[long(r) * args.v_slot_stride + d];
     }
     v_tail[r * kMaxDim + d] = value;
   }
@@ -106,7 +106,7 @@ METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][C
       if (is_tail) {
         simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
       } else {
-        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_slot_stride));
       }
 
       for (uint r = 0; r < RT; ++r) {
@@ -146,7 +146,7 @@ struct PartTile {
   bool is_wide;
   uint kv_head;
   long block;
-  long place;
+  long offset;
 };
 
 template <typename T>
@@ -162,7 +162,7 @@ METAL_FUNC PartTile keys_of(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_c
   keys.is_wide = false;
   keys.kv_head = kv_head;
   keys.block = 0;
-  keys.place = 0;
+  keys.offset = 0;
 # 306 "Shaders/attention_partition.h"
   return keys;
 }
@@ -176,7 +176,7 @@ METAL_FUNC void score_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const in
 # 323 "Shaders/attention_partition.h"
   for (uint kt = keys.is_wide ? keys.key_tiles : sg; MSL_LOOP(kt < keys.key_tiles); kt += kSimdgroups) {
     score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
-                                 args.k_place_stride, head_offset),
+                                 args.k_slot_stride, head_offset),
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
@@ -202,7 +202,7 @@ METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int*
   for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
     const uint key = uint(keys.p0) + kt * 8;
     MSL_DEVICE const T* rows =
-        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_slot_stride, head_offset);
     simdgroup_matrix<T, 8, 8> weights[RT];
 
     for (uint r = 0; r < RT; ++r) {

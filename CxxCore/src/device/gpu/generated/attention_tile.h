@@ -143,7 +143,7 @@ METAL_FUNC void add_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v
 
   score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
   if (keys.has_tail && !keys.is_wide) {
-    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
                          long(kv_head) * args.v_head_stride),
               v_tail, tile.context - keys.tail, tid, args);
   }

@@ -16,9 +16,9 @@ MSL_KERNEL void cache_latents(MSL_DEVICE const float* x ,
                           uint tid ,
                           uint num_threads ) {
   const long block = slot_mapping[token] / long(args.block_size);
-  const long place = slot_mapping[token] % long(args.block_size);
+  const long offset = slot_mapping[token] % long(args.block_size);
   for (uint d = tid; MSL_LOOP(d < args.dim); d += num_threads) {
-    cache[block * args.block_stride + place * args.place_stride + d] = T(x[long(token) * args.x_stride + d]);
+    cache[block * args.block_stride + offset * args.slot_stride + d] = T(x[long(token) * args.x_stride + d]);
   }
 }
 

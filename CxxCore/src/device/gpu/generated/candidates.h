@@ -56,22 +56,22 @@ METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted,
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
-  uint place = simd_prefix_exclusive_sum(count);
+  uint next = simd_prefix_exclusive_sum(count);
   MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
-    totals[sg] = place + count;
+    totals[sg] = next + count;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint all = 0;
   for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
-    place += i < sg ? totals[i] : 0u;
+    next += i < sg ? totals[i] : 0u;
     all += totals[i];
   }
 
   for (uint i = 0; i < kEach; ++i) {
     if (mine[i] != 0 && mine[i] >= bound) {
-      kept[place] = mine[i];
-      ++place;
+      kept[next] = mine[i];
+      ++next;
     }
   }
   if (tid >= all && tid < wanted) {

@@ -66,7 +66,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
 
   const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
   for (int row = first; MSL_LOOP(row < rows); ++row) {
-    to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
+    to[tail_offset(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
 # 77 "Shaders/causal_conv1d.metal"
@@ -88,7 +88,7 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
   const int position = context_lens[tg.y] - 1;
   out[long(tg.y) * args.out_stride + channel] =
       conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, position, 0);
-  past[tail_place(args, position)] = row[0];
+  past[tail_offset(args, position)] = row[0];
 }
 
 # 1 "causal_conv1d.entries"

@@ -7,7 +7,7 @@
 MSL_CONSTANT constexpr uint kUsualTaps = 4;
 
 
-METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+METAL_FUNC long tail_offset(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
 # 16 "Shaders/conv.h"
@@ -20,7 +20,7 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
 
     for (uint i = 0; i < kUsualTaps; ++i) {
       const int at = row + int(i) + 1 - int(kUsualTaps);
-      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
       weights[i] = weight[long(i) * args.weight_stride];
     }
 
@@ -31,7 +31,7 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
   }
   for (uint i = 0; MSL_LOOP(i < args.kernel_size); ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
-    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);

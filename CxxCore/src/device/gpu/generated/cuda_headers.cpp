@@ -1011,7 +1011,7 @@ namespace pagoda_args {
 
 struct LatentAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;
-  long block_stride, place_stride;
+  long block_stride, slot_stride;
   long table_stride;
   uint num_sequences;
   uint heads;
@@ -1026,7 +1026,7 @@ static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
 
 struct CacheLatents {
   long x_stride;
-  long block_stride, place_stride;
+  long block_stride, slot_stride;
   uint dim, block_size;
 };
 static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
@@ -1081,8 +1081,8 @@ namespace pagoda_args {
 
 struct PagedAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;
-  long k_block_stride, k_place_stride, k_head_stride;
-  long v_block_stride, v_place_stride, v_head_stride;
+  long k_block_stride, k_slot_stride, k_head_stride;
+  long v_block_stride, v_slot_stride, v_head_stride;
   long table_stride;
   uint num_sequences;
   uint heads, group;
@@ -1131,8 +1131,8 @@ namespace pagoda_args {
 
 struct ReshapeAndCache {
   long k_stride, k_head_stride, v_stride, v_head_stride;
-  long k_block_stride, k_place_stride, k_cache_head_stride;
-  long v_block_stride, v_place_stride, v_cache_head_stride;
+  long k_block_stride, k_slot_stride, k_cache_head_stride;
+  long v_block_stride, v_slot_stride, v_cache_head_stride;
   uint kv_heads, dim, block_size, reserved;
 };
 static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
@@ -1169,8 +1169,8 @@ namespace pagoda_args {
 
 struct RopeAndCache {
   long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
-  long k_block_stride, k_place_stride, k_cache_head_stride;
-  long v_block_stride, v_place_stride, v_cache_head_stride;
+  long k_block_stride, k_slot_stride, k_cache_head_stride;
+  long v_block_stride, v_slot_stride, v_cache_head_stride;
   uint q_heads, kv_heads;
   uint dim;
   uint half_rotary;
@@ -1312,8 +1312,8 @@ R"msl(#ifndef PAGODA_ATTENTION_PARTITION_H
 
 template <typename T>
 METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key, uint block_size,
-                                      long block_stride, long place_stride, long head_offset) {
-  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+                                      long block_stride, long slot_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * slot_stride + head_offset;
 }
 
 
@@ -1328,7 +1328,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
 #pragma unroll 8
   for (uint d = 0; d < args.dim; d += 8) {
     simdgroup_matrix<T, 8, 8> k_mat;
-    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+    simdgroup_load(k_mat, rows + d, ulong(args.k_slot_stride), ulong2(0, 0), true);
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
 
@@ -1393,7 +1393,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     const uint d = i % args.dim;
     T value = T(0.0f);
     if (int(r) < num_left) {
-      value = rows[long(r) * args.v_place_stride + d];
+      value = rows[long(r) * args.v_slot_stride + d];
     }
     v_tail[r * kMaxDim + d] = value;
   }
@@ -1411,7 +1411,7 @@ METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][C
       if (is_tail) {
         simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
       } else {
-        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_slot_stride));
       }
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
@@ -1452,8 +1452,8 @@ METAL_FUNC uint4 wide_load(MSL_DEVICE const T* at, bool is_inside) {
 }
 
 template <typename T>
-METAL_FUNC bool is_wide(MSL_DEVICE const T* cache, long block_stride, long place_stride, long head_stride) {
-  return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
+METAL_FUNC bool is_wide(MSL_DEVICE const T* cache, long block_stride, long slot_stride, long head_stride) {
+  return msl_is_wide(cache) && (block_stride | slot_stride | head_stride) % 8 == 0;
 }
 
 
@@ -1468,7 +1468,7 @@ METAL_FUNC void score_keys_wide(MSL_DEVICE const T* k_cache, long at, MSL_THREAD
 #pragma unroll
     for (uint t = 0; t < 2; ++t) {
       rows[t] = k_cache + simd_shuffle(at, ushort(min(2 * pair + t, key_tiles - 1))) +
-                long(lane / 4) * args.k_place_stride + lane % 4 * 16;
+                long(lane / 4) * args.k_slot_stride + lane % 4 * 16;
     }
     SumTile acc[RT][2];
 #pragma unroll
@@ -1525,7 +1525,7 @@ METAL_FUNC void add_values_wide(MSL_THREAD SumTile (&acc)[RT][8], MSL_DEVICE con
     for (uint i = 0; i < 4; ++i) {
       const uint in_tile = lane % 4 * 2 + i % 2;
       const uint key = s * 16 + i / 2 * 8 + in_tile;
-      MSL_DEVICE const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_place_stride;
+      MSL_DEVICE const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_slot_stride;
       v[i] = wide_load(row + column, int(key) < num_keys && column < args.dim);
     }
     uint w[RT][2];
@@ -1573,7 +1573,7 @@ struct PartTile {
   bool is_wide;
   uint kv_head;
   long block;
-  long place;
+  long offset;
 };
 
 template <typename T>
@@ -1589,13 +1589,13 @@ METAL_FUNC PartTile keys_of(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_c
   keys.is_wide = false;
   keys.kv_head = kv_head;
   keys.block = 0;
-  keys.place = 0;
+  keys.offset = 0;
 
-  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
-                 is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_slot_stride, args.k_head_stride) &&
+                 is_wide(v_cache, args.v_block_stride, args.v_slot_stride, args.v_head_stride);
   const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
   keys.block = long(blocks[own / args.block_size]);
-  keys.place = long(own % args.block_size);
+  keys.offset = long(own % args.block_size);
 
   return keys;
 }
@@ -1609,20 +1609,20 @@ METAL_FUNC void score_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const in
 
   if constexpr (sizeof(T) == 2) {
     if (keys.is_wide) {
-      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.place * args.k_place_stride + head_offset,
+      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.offset * args.k_slot_stride + head_offset,
                              q_tile, s_tile, keys.key_tiles, row_tiles, sg, lane, args);
     }
   }
 
   for (uint kt = keys.is_wide ? keys.key_tiles : sg; kt < keys.key_tiles; kt += kSimdgroups) {
     score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
-                                 args.k_place_stride, head_offset),
+                                 args.k_slot_stride, head_offset),
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
+# 332 "Shaders/attention_partition.h"
 )msl"
-R"msl(# 332 "Shaders/attention_partition.h"
-template <typename T, uint RT>
+R"msl(template <typename T, uint RT>
 METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP float* s_tile,
                               MSL_THREADGROUP const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               MSL_CONSTANT pagoda_args::PagedAttention& args) {
@@ -1643,7 +1643,7 @@ METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int*
   if constexpr (sizeof(T) == 2) {
     if (keys.is_wide) {
       add_values_wide<T, RT>(
-          acc, v_cache, keys.block * args.v_block_stride + keys.place * args.v_place_stride + head_offset,
+          acc, v_cache, keys.block * args.v_block_stride + keys.offset * args.v_slot_stride + head_offset,
           (MSL_THREADGROUP const T*)(s_tile), LDW, keys.key_tiles, keys.context - keys.p0, sg, lane, args);
     }
   }
@@ -1652,7 +1652,7 @@ METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int*
   for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
     const uint key = uint(keys.p0) + kt * 8;
     MSL_DEVICE const T* rows =
-        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_slot_stride, head_offset);
     simdgroup_matrix<T, 8, 8> weights[RT];
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
@@ -1820,7 +1820,7 @@ METAL_FUNC void add_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v
 
   score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
   if (keys.has_tail && !keys.is_wide) {
-    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
                          long(kv_head) * args.v_head_stride),
               v_tail, tile.context - keys.tail, tid, args);
   }
@@ -1927,22 +1927,22 @@ METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted,
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
-  uint place = simd_prefix_exclusive_sum(count);
+  uint next = simd_prefix_exclusive_sum(count);
   MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
-    totals[sg] = place + count;
+    totals[sg] = next + count;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint all = 0;
   for (uint i = 0; i < kSimdgroups; ++i) {
-    place += i < sg ? totals[i] : 0u;
+    next += i < sg ? totals[i] : 0u;
     all += totals[i];
   }
 #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     if (mine[i] != 0 && mine[i] >= bound) {
-      kept[place] = mine[i];
-      ++place;
+      kept[next] = mine[i];
+      ++next;
     }
   }
   if (tid >= all && tid < wanted) {
@@ -2047,7 +2047,7 @@ R"msl(#ifndef PAGODA_CONV_H
 MSL_CONSTANT constexpr uint kUsualTaps = 4;
 
 
-METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+METAL_FUNC long tail_offset(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
 # 16 "Shaders/conv.h"
@@ -2060,7 +2060,7 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
 #pragma unroll
     for (uint i = 0; i < kUsualTaps; ++i) {
       const int at = row + int(i) + 1 - int(kUsualTaps);
-      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
       weights[i] = weight[long(i) * args.weight_stride];
     }
 #pragma unroll
@@ -2071,7 +2071,7 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
   }
   for (uint i = 0; i < args.kernel_size; ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
-    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);

@@ -47,17 +47,17 @@ MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint first = 0;
   uint count = 0;
-  uint place = simd_prefix_exclusive_sum(num_own);
+  uint next = simd_prefix_exclusive_sum(num_own);
   for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
     first += lower[i];
     count += own[i];
-    place += i < sg ? own[i] : 0;
+    next += i < sg ? own[i] : 0;
   }
-  place += first;
+  next += first;
   for (uint row = begin; MSL_LOOP(row < end); ++row) {
     if (expert_of(ids, args, row) == expert) {
-      order[place] = row;
-      ++place;
+      order[next] = row;
+      ++next;
     }
   }
   const uint begin_tile = first_tile(first, expert, args.tile_rows);

@@ -82,7 +82,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
         raw[i * D + d] = conv_row(inputs + channel, (MSL_DEVICE const float*)(past + channel), conv_weight + channel,
                                   args.conv, position, 0);
         if (is_first) {
-          past[tail_place(args.conv, position) + channel] = inputs[channel];
+          past[tail_offset(args.conv, position) + channel] = inputs[channel];
         }
       }
     }
@@ -191,7 +191,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
     } else {
       u_at[row * args.dv] = u;
       if (CONV) {
-        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+        past[tail_offset(args.conv, position) + v_channel] = inputs[v_channel];
       }
     }
   }

@@ -88,7 +88,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
         raw[i * D + d] = conv_row(inputs + channel, (device const float*)(past + channel), conv_weight + channel,
                                   args.conv, position, 0);
         if (is_first) {
-          past[tail_place(args.conv, position) + channel] = inputs[channel];
+          past[tail_offset(args.conv, position) + channel] = inputs[channel];
         }
       }
     }
@@ -197,7 +197,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     } else {
       u_at[row * args.dv] = u;
       if (CONV) {
-        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+        past[tail_offset(args.conv, position) + v_channel] = inputs[v_channel];
       }
     }
   }
@@ -340,7 +340,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
         raw[i * D + d] = conv_row(inputs + channel, (MSL_DEVICE const float*)(past + channel), conv_weight + channel,
                                   args.conv, position, 0);
         if (is_first) {
-          past[tail_place(args.conv, position) + channel] = inputs[channel];
+          past[tail_offset(args.conv, position) + channel] = inputs[channel];
         }
       }
     }
@@ -449,7 +449,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
     } else {
       u_at[row * args.dv] = u;
       if (CONV) {
-        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+        past[tail_offset(args.conv, position) + v_channel] = inputs[v_channel];
       }
     }
   }

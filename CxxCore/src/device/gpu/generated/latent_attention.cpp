@@ -15,7 +15,7 @@ MSL_CONSTANT constexpr uint kLatentStride = kMaxLatentDim + 8;
 template <typename T>
 METAL_FUNC MSL_DEVICE const T* latent_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key,
                                        MSL_CONSTANT pagoda_args::LatentAttention& args) {
-  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.place_stride;
+  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.slot_stride;
 }
 # 21 "Shaders/latent_attention.metal"
 template <typename T>
@@ -124,7 +124,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.place_stride), ulong2(0, 0), true);
+        simdgroup_load(k_mat, rows + d, ulong(args.slot_stride), ulong2(0, 0), true);
         simdgroup_load(q_mat, (MSL_THREADGROUP const T*)(q_tile + d), kLatentStride);
         simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
       }
@@ -169,14 +169,14 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
             for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
               T value = T(0.0f);
               if (int(i / 8) < num_left) {
-                value = rows[long(i / 8) * args.place_stride + (first_column + c) * 8 + i % 8];
+                value = rows[long(i / 8) * args.slot_stride + (first_column + c) * 8 + i % 8];
               }
               tail_tile[sg * 64 + i] = value;
             }
             simdgroup_barrier(mem_flags::mem_threadgroup);
             simdgroup_load(v_mat, (MSL_THREADGROUP const T*)(tail_tile + sg * 64), 8);
           } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.place_stride));
+            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.slot_stride));
           }
           simdgroup_multiply_accumulate(acc[c], weights, v_mat, acc[c]);
         }

@@ -179,7 +179,7 @@ namespace pagoda_args {
 
 struct LatentAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long block_stride, place_stride;                            // of the cache
+  long block_stride, slot_stride;                             // of the cache
   long table_stride;                                          // block ids from one sequence to the next
   uint num_sequences;
   uint heads;
@@ -193,8 +193,8 @@ struct LatentAttention {
 static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
 
 struct CacheLatents {
-  long x_stride;                    // elements from one token to the next
-  long block_stride, place_stride;  // of the cache
+  long x_stride;                   // elements from one token to the next
+  long block_stride, slot_stride;  // of the cache
   uint dim, block_size;
 };
 static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
@@ -245,8 +245,8 @@ namespace pagoda_args {
 
 struct PagedAttention {
   long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long k_block_stride, k_place_stride, k_head_stride;         // of the key cache
-  long v_block_stride, v_place_stride, v_head_stride;         // of the value cache
+  long k_block_stride, k_slot_stride, k_head_stride;          // of the key cache
+  long v_block_stride, v_slot_stride, v_head_stride;          // of the value cache
   long table_stride;                                          // block ids from one sequence to the next
   uint num_sequences;
   uint heads, group;  // query heads, and how many of them share a KV head
@@ -290,9 +290,9 @@ R"msl(// Arguments of reshape_and_cache.metal, shared by the kernels and the hos
 namespace pagoda_args {
 
 struct ReshapeAndCache {
-  long k_stride, k_head_stride, v_stride, v_head_stride;     // elements
-  long k_block_stride, k_place_stride, k_cache_head_stride;  // of the key cache
-  long v_block_stride, v_place_stride, v_cache_head_stride;  // of the value cache
+  long k_stride, k_head_stride, v_stride, v_head_stride;    // elements
+  long k_block_stride, k_slot_stride, k_cache_head_stride;  // of the key cache
+  long v_block_stride, v_slot_stride, v_cache_head_stride;  // of the value cache
   uint kv_heads, dim, block_size, reserved;
 };
 static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
@@ -334,8 +334,8 @@ namespace pagoda_args {
 
 struct RopeAndCache {
   long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
-  long k_block_stride, k_place_stride, k_cache_head_stride;                        // of the key cache
-  long v_block_stride, v_place_stride, v_cache_head_stride;                        // of the value cache
+  long k_block_stride, k_slot_stride, k_cache_head_stride;                         // of the key cache
+  long v_block_stride, v_slot_stride, v_cache_head_stride;                         // of the value cache
   uint q_heads, kv_heads;
   uint dim;          // at most 512
   uint half_rotary;  // pairs (i, i + half_rotary) are rotated
@@ -472,8 +472,8 @@ R"msl(// One partition of paged_attention: scores, softmax, and the weighted sum
 // Start of a key's or value's row; the rows of the following positions in its block come after it.
 template <typename T>
 METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
-                                      long block_stride, long place_stride, long head_offset) {
-  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+                                      long block_stride, long slot_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * slot_stride + head_offset;
 }
 
 // Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K, at key `kt * 8` of the partition
@@ -488,7 +488,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
 #pragma unroll 8  // loads in flight
   for (uint d = 0; d < args.dim; d += 8) {
     simdgroup_matrix<T, 8, 8> k_mat;
-    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+    simdgroup_load(k_mat, rows + d, ulong(args.k_slot_stride), ulong2(0, 0), true);
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
       // Only saves work: rows beyond row_tiles are not stored.
@@ -555,7 +555,7 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
     const uint d = i % args.dim;
     T value = T(0.0f);
     if (int(r) < num_left) {
-      value = rows[long(r) * args.v_place_stride + d];
+      value = rows[long(r) * args.v_slot_stride + d];
     }
     v_tail[r * kMaxDim + d] = value;
   }
@@ -575,7 +575,7 @@ METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS]
       if (is_tail) {
         simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
       } else {
-        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_slot_stride));
       }
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
@@ -621,8 +621,8 @@ METAL_FUNC uint4 wide_load(device const T* at, bool is_inside) {
 }
 
 template <typename T>
-METAL_FUNC bool is_wide(device const T* cache, long block_stride, long place_stride, long head_stride) {
-  return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
+METAL_FUNC bool is_wide(device const T* cache, long block_stride, long slot_stride, long head_stride) {
+  return msl_is_wide(cache) && (block_stride | slot_stride | head_stride) % 8 == 0;
 }
 
 // at: offset of the lane's tile of keys
@@ -637,7 +637,7 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
 #pragma unroll
     for (uint t = 0; t < 2; ++t) {
       rows[t] = k_cache + simd_shuffle(at, ushort(min(2 * pair + t, key_tiles - 1))) +
-                long(lane / 4) * args.k_place_stride + lane % 4 * 16;
+                long(lane / 4) * args.k_slot_stride + lane % 4 * 16;
     }
     SumTile acc[RT][2];
 #pragma unroll
@@ -694,7 +694,7 @@ METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_
     for (uint i = 0; i < 4; ++i) {
       const uint in_tile = lane % 4 * 2 + i % 2;
       const uint key = s * 16 + i / 2 * 8 + in_tile;
-      device const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_place_stride;
+      device const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_slot_stride;
       v[i] = wide_load(row + column, int(key) < num_keys && column < args.dim);
     }
     uint w[RT][2];
@@ -743,8 +743,8 @@ struct PartTile {
   bool has_tail;  // whether that tile is in this partition and has keys past the context
   bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
   uint kv_head;
-  long block;  // of the lane's tile of keys, if is_wide
-  long place;  // offset in that block
+  long block;   // of the lane's tile of keys, if is_wide
+  long offset;  // in that block
 };
 
 template <typename T>
@@ -761,13 +761,13 @@ METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, de
   keys.kv_head = kv_head;
   keys.block = 0;
 )msl"
-R"msl(  keys.place = 0;
+R"msl(  keys.offset = 0;
 #ifdef __MSL_PAIRED_MMA__
-  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
-                 is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_slot_stride, args.k_head_stride) &&
+                 is_wide(v_cache, args.v_block_stride, args.v_slot_stride, args.v_head_stride);
   const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
   keys.block = long(blocks[own / args.block_size]);
-  keys.place = long(own % args.block_size);
+  keys.offset = long(own % args.block_size);
 #endif
   return keys;
 }
@@ -781,14 +781,14 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
 #ifdef __MSL_PAIRED_MMA__
   if constexpr (sizeof(T) == 2) {
     if (keys.is_wide) {
-      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.place * args.k_place_stride + head_offset,
+      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.offset * args.k_slot_stride + head_offset,
                              q_tile, s_tile, keys.key_tiles, row_tiles, sg, lane, args);
     }
   }
 #endif
   for (uint kt = keys.is_wide ? keys.key_tiles : sg; kt < keys.key_tiles; kt += kSimdgroups) {
     score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
-                                 args.k_place_stride, head_offset),
+                                 args.k_slot_stride, head_offset),
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
@@ -816,7 +816,7 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
   if constexpr (sizeof(T) == 2) {
     if (keys.is_wide) {
       add_values_wide<T, RT>(
-          acc, v_cache, keys.block * args.v_block_stride + keys.place * args.v_place_stride + head_offset,
+          acc, v_cache, keys.block * args.v_block_stride + keys.offset * args.v_slot_stride + head_offset,
           (threadgroup const T*)(s_tile), LDW, keys.key_tiles, keys.context - keys.p0, sg, lane, args);
     }
   }
@@ -825,7 +825,7 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
   for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
     const uint key = uint(keys.p0) + kt * 8;
     device const T* rows =
-        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_slot_stride, head_offset);
     simdgroup_matrix<T, 8, 8> weights[RT];
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
@@ -993,7 +993,7 @@ METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, 
 
   score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
   if (keys.has_tail && !keys.is_wide) {
-    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
                          long(kv_head) * args.v_head_stride),
               v_tail, tile.context - keys.tail, tid, args);
   }
@@ -1104,22 +1104,22 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
-  uint place = simd_prefix_exclusive_sum(count);
+  uint next = simd_prefix_exclusive_sum(count);  // index in kept of the thread's first candidate
   threadgroup uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
-    totals[sg] = place + count;
+    totals[sg] = next + count;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint all = 0;
   for (uint i = 0; i < kSimdgroups; ++i) {
-    place += i < sg ? totals[i] : 0u;
+    next += i < sg ? totals[i] : 0u;
     all += totals[i];
   }
 #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     if (mine[i] != 0 && mine[i] >= bound) {
-      kept[place] = mine[i];
-      ++place;
+      kept[next] = mine[i];
+      ++next;
     }
   }
   if (tid >= all && tid < wanted) {
@@ -1237,7 +1237,7 @@ R"msl(// One channel of causal_conv1d: a short window over time, whose past inpu
 constant constexpr uint kUsualTaps = 4;  // with this many, all loads are in flight at once
 
 // Offset in the ring of a position, which is at least -tail_rows.
-METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
+METAL_FUNC long tail_offset(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
 
@@ -1252,7 +1252,7 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
 #pragma unroll
     for (uint i = 0; i < kUsualTaps; ++i) {
       const int at = row + int(i) + 1 - int(kUsualTaps);
-      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
       weights[i] = weight[long(i) * args.weight_stride];
     }
 #pragma unroll
@@ -1263,7 +1263,7 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   }
   for (uint i = 0; i < args.kernel_size; ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
-    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_offset(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);

@@ -18,13 +18,13 @@ MSL_KERNEL void reshape_and_cache(MSL_DEVICE const float* k ,
                               uint tid ,
                               uint num_threads ) {
   const long block = slot_mapping[token] / long(args.block_size);
-  const long place = slot_mapping[token] % long(args.block_size);
+  const long offset = slot_mapping[token] % long(args.block_size);
   for (uint i = tid; MSL_LOOP(i < args.kv_heads * args.dim); i += num_threads) {
     const long head = i / args.dim;
     const uint d = i % args.dim;
-    k_cache[block * args.k_block_stride + place * args.k_place_stride + head * args.k_cache_head_stride + d] =
+    k_cache[block * args.k_block_stride + offset * args.k_slot_stride + head * args.k_cache_head_stride + d] =
         T(k[long(token) * args.k_stride + head * args.k_head_stride + d]);
-    v_cache[block * args.v_block_stride + place * args.v_place_stride + head * args.v_cache_head_stride + d] =
+    v_cache[block * args.v_block_stride + offset * args.v_slot_stride + head * args.v_cache_head_stride + d] =
         T(v[long(token) * args.v_stride + head * args.v_head_stride + d]);
   }
 }

@@ -24,11 +24,11 @@ MSL_KERNEL void rope_and_cache(MSL_DEVICE float* q ,
                            uint lane ) {
   MSL_TG_VAR(1, head, [512], float)
   const long block = slot_mapping[tg.y] / long(args.block_size);
-  const long place = slot_mapping[tg.y] % long(args.block_size);
+  const long offset = slot_mapping[tg.y] % long(args.block_size);
   if (tg.x >= args.q_heads + args.kv_heads) {
     const uint v_head = tg.x - args.q_heads - args.kv_heads;
     MSL_DEVICE const float* from = v + long(tg.y) * args.v_stride + long(v_head) * args.v_head_stride;
-    MSL_DEVICE T* to = v_cache + block * args.v_block_stride + place * args.v_place_stride +
+    MSL_DEVICE T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride +
                    long(v_head) * args.v_cache_head_stride;
     for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
       to[i] = T(from[i]);
@@ -45,7 +45,7 @@ MSL_KERNEL void rope_and_cache(MSL_DEVICE float* q ,
     at[i] = head[i];
   }
   if (is_key) {
-    MSL_DEVICE T* to = k_cache + block * args.k_block_stride + place * args.k_place_stride +
+    MSL_DEVICE T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride +
                    long(k_head) * args.k_cache_head_stride;
     for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
       to[i] = T(head[i]);

@@ -26,11 +26,11 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
                            uint lane [[thread_index_in_simdgroup]]) {
   threadgroup float head[512];
   const long block = slot_mapping[tg.y] / long(args.block_size);
-  const long place = slot_mapping[tg.y] % long(args.block_size);
+  const long offset = slot_mapping[tg.y] % long(args.block_size);
   if (tg.x >= args.q_heads + args.kv_heads) {
     const uint v_head = tg.x - args.q_heads - args.kv_heads;
     device const float* from = v + long(tg.y) * args.v_stride + long(v_head) * args.v_head_stride;
-    device T* to = v_cache + block * args.v_block_stride + place * args.v_place_stride +
+    device T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride +
                    long(v_head) * args.v_cache_head_stride;
     for (uint i = lane; i < args.dim; i += 32) {
       to[i] = T(from[i]);
@@ -47,7 +47,7 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
     at[i] = head[i];
   }
   if (is_key) {
-    device T* to = k_cache + block * args.k_block_stride + place * args.k_place_stride +
+    device T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride +
                    long(k_head) * args.k_cache_head_stride;
     for (uint i = lane; i < args.dim; i += 32) {
       to[i] = T(head[i]);
@@ -83,11 +83,11 @@ MSL_KERNEL void rope_and_cache(MSL_DEVICE float* q ,
                            uint lane ) {
   MSL_TG_VAR(1, head, [512], float)
   const long block = slot_mapping[tg.y] / long(args.block_size);
-  const long place = slot_mapping[tg.y] % long(args.block_size);
+  const long offset = slot_mapping[tg.y] % long(args.block_size);
   if (tg.x >= args.q_heads + args.kv_heads) {
     const uint v_head = tg.x - args.q_heads - args.kv_heads;
     MSL_DEVICE const float* from = v + long(tg.y) * args.v_stride + long(v_head) * args.v_head_stride;
-    MSL_DEVICE T* to = v_cache + block * args.v_block_stride + place * args.v_place_stride +
+    MSL_DEVICE T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride +
                    long(v_head) * args.v_cache_head_stride;
     for (uint i = lane; i < args.dim; i += 32) {
       to[i] = T(from[i]);
@@ -104,7 +104,7 @@ MSL_KERNEL void rope_and_cache(MSL_DEVICE float* q ,
     at[i] = head[i];
   }
   if (is_key) {
-    MSL_DEVICE T* to = k_cache + block * args.k_block_stride + place * args.k_place_stride +
+    MSL_DEVICE T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride +
                    long(k_head) * args.k_cache_head_stride;
     for (uint i = lane; i < args.dim; i += 32) {
       to[i] = T(head[i]);

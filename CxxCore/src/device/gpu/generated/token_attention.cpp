@@ -23,14 +23,14 @@ METAL_FUNC void rotate_heads(MSL_DEVICE const float* q, MSL_DEVICE const float* 
   }
   if (is_last) {
     const long block = slot / long(args.block_size);
-    const long place = slot % long(args.block_size);
+    const long offset = slot % long(args.block_size);
     if (sg == group % kSimdgroups) {
-      MSL_DEVICE T* to = k_cache + block * args.k_block_stride + place * args.k_place_stride;
+      MSL_DEVICE T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride;
       for (uint d = lane; MSL_LOOP(d < args.dim); d += 32) {
         to[d] = T(k_head[d]);
       }
     }
-    MSL_DEVICE T* to = v_cache + block * args.v_block_stride + place * args.v_place_stride;
+    MSL_DEVICE T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride;
     for (uint d = tid; MSL_LOOP(d < args.dim); d += kThreads) {
       to[d] = T(v[d]);
     }

@@ -9,7 +9,7 @@ void GpuEncoder::cache_latents(const CacheLatentsArgs& a) noexcept {
   pagoda_args::CacheLatents args{};
   args.x_stride = a.x.strides[0];
   args.block_stride = a.cache.strides[0];
-  args.place_stride = a.cache.strides[1];
+  args.slot_stride = a.cache.strides[1];
   args.dim = as_uint(a.x.shape[1]);
   args.block_size = as_uint(a.cache.shape[1]);
   namespace cache = kernels::cache_latents;

@@ -16,7 +16,7 @@ pagoda_args::LatentAttention args_of(const LatentAttentionArgs& a, int64_t max_p
   args.out_stride = a.out.strides[0];
   args.out_head_stride = a.out.strides[1];
   args.block_stride = a.cache.strides[0];
-  args.place_stride = a.cache.strides[1];
+  args.slot_stride = a.cache.strides[1];
   args.table_stride = a.sequences.block_tables.strides[0];
   args.num_sequences = as_uint(a.sequences.context_lens.shape[0]);
   args.heads = as_uint(a.q.shape[1]);

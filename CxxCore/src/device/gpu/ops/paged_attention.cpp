@@ -25,10 +25,10 @@ pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_par
   args.out_stride = a.out.strides[0];
   args.out_head_stride = a.out.strides[1];
   args.k_block_stride = a.k_cache.strides[0];
-  args.k_place_stride = a.k_cache.strides[1];
+  args.k_slot_stride = a.k_cache.strides[1];
   args.k_head_stride = a.k_cache.strides[2];
   args.v_block_stride = a.v_cache.strides[0];
-  args.v_place_stride = a.v_cache.strides[1];
+  args.v_slot_stride = a.v_cache.strides[1];
   args.v_head_stride = a.v_cache.strides[2];
   args.table_stride = a.sequences.block_tables.strides[0];
   args.num_sequences = as_uint(a.sequences.context_lens.shape[0]);

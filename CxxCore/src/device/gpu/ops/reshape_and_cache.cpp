@@ -13,10 +13,10 @@ void GpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
   args.v_stride = a.v.strides[0];
   args.v_head_stride = a.v.strides[1];
   args.k_block_stride = a.k_cache.strides[0];
-  args.k_place_stride = a.k_cache.strides[1];
+  args.k_slot_stride = a.k_cache.strides[1];
   args.k_cache_head_stride = a.k_cache.strides[2];
   args.v_block_stride = a.v_cache.strides[0];
-  args.v_place_stride = a.v_cache.strides[1];
+  args.v_slot_stride = a.v_cache.strides[1];
   args.v_cache_head_stride = a.v_cache.strides[2];
   args.kv_heads = as_uint(a.k.shape[1]);
   args.dim = as_uint(a.k.shape[2]);

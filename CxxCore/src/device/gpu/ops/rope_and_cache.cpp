@@ -38,10 +38,10 @@ pagoda_args::RopeAndCache GpuEncoder::rope_args(const ReshapeAndCacheArgs& a) co
   args.v_stride = a.v.strides[0];
   args.v_head_stride = a.v.strides[1];
   args.k_block_stride = a.k_cache.strides[0];
-  args.k_place_stride = a.k_cache.strides[1];
+  args.k_slot_stride = a.k_cache.strides[1];
   args.k_cache_head_stride = a.k_cache.strides[2];
   args.v_block_stride = a.v_cache.strides[0];
-  args.v_place_stride = a.v_cache.strides[1];
+  args.v_slot_stride = a.v_cache.strides[1];
   args.v_cache_head_stride = a.v_cache.strides[2];
   args.q_heads = as_uint(q.x.shape[1]);
   args.kv_heads = as_uint(k.x.shape[1]);
