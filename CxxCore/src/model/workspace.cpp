@@ -2,6 +2,7 @@
 #include "model/workspace.h"
 
 #include <algorithm>
+#include <ranges>
 #include <vector>
 
 #include "base/assign_or_return.h"
@@ -303,11 +304,13 @@ void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
   step.head.pairs = device::slice(step.head.pairs, 0, 0, num_tokens);
   step.head.output = device::slice(step.head.all_output, 0, 0, num_seqs);
   if (is_draft) return;
+  const bool keeps_all = std::ranges::equal(kept_, std::views::iota(num_seqs, num_seqs + num_tokens));
   step.head.shift = inputs_.add(shift_);
-  step.head.kept = inputs_.add(kept_);
+  step.head.kept = keeps_all ? device::Tensor{} : inputs_.add(kept_);
   step.head.kept_slots = inputs_.add(kept_slots_);
   step.head.hidden = device::slice(step.head.hidden, 0, 0, num_seqs + num_tokens);
-  step.head.tail = device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
+  step.head.tail = keeps_all ? device::slice(step.head.hidden, 0, num_seqs, num_tokens)
+                             : device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
 }
 
 Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) {

@@ -34,10 +34,10 @@ struct HeadStep {
   device::Tensor block_tables;  // i32 [B, max_blocks]: tables for Model::draft(); those of the steps persist
   device::Tensor before;  // i32 [B]: row of HiddenPool::rows(), or of all_output, with the state before the first row
   device::Tensor shift;   // i32 [T]: row of `hidden` with the state before each row
-  device::Tensor kept;    // i32 [R]: rows of `hidden`
+  device::Tensor kept;    // i32 [R]: rows of `hidden`; absent if `tail` is all of them, the usual case
   device::Tensor kept_slots;  // i64 [R]: the rows of HiddenPool::rows() they are written to
   device::Tensor hidden;      // f32 [B + T, H]: states before the first rows, then those of all rows
-  device::Tensor tail;        // f32 [R, H]
+  device::Tensor tail;        // f32 [R, H]: the kept rows
   device::Tensor pairs;       // f32 [T, 2 H]
   device::Tensor all_output;  // f32 [max_num_seqs, H]: output of the last Model::draft()
   device::Tensor output;      // its first B rows

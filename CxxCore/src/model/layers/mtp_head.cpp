@@ -63,7 +63,8 @@ Status MtpHead::feed(device::Encoder& encoder, const Step& step, const device::W
 
 Status MtpHead::keep_states(device::Encoder& encoder, const Step& step) const {
   const HeadStep& head = step.head;
-  PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = head.hidden, .rows = head.kept, .out = head.tail}));
+  if (head.kept.is_present())
+    PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = head.hidden, .rows = head.kept, .out = head.tail}));
   const int64_t half = head.tail.shape[1] / 2;
   return ops::reshape_and_cache(encoder, {.k = device::split_last(slice(head.tail, 1, 0, half), 1, half),
                                           .v = device::split_last(slice(head.tail, 1, half, half), 1, half),
