@@ -10,8 +10,6 @@ namespace pagoda::speculate {
 namespace {
 
 constexpr float kWeightOfPrior = 4, kForgetting = 0.95f, kForgettingOfAll = 0.998f;
-constexpr double kNewest = 0.15;      // weight of the newest step in a cost
-constexpr double kRowsGuess = 0.06;   // cost of each additional row relative to a step, before it is measured
 constexpr double kDraftGuess = 0.15;  // cost of a draft step relative to a plain step, before it is measured
 constexpr double kLeastGain = 1.03;   // drafts with a smaller expected gain are not taken
 constexpr double kMaxLoss = 0.004;    // share of the decoding time
@@ -71,25 +69,15 @@ double Policy::expected(const Offer& offer) const noexcept {
   return sum;
 }
 
-// In seconds, or in plain steps while nothing is measured. Interpolates linearly between measured numbers of rows.
-double Policy::cost_of(int32_t num_rows) const noexcept {
-  const Costs& cost = costs();
-  const int32_t rows = std::clamp(num_rows, 1, kMaxRows);
-  int32_t below = rows, above = rows;
-  while (below > 0 && cost[below] == 0) --below;
-  while (above <= kMaxRows && cost[above] == 0) ++above;
-  const double low = below > 0 ? cost[below] : 0;
-  const double high = above <= kMaxRows ? cost[above] : 0;
-  if (below > 0 && above <= kMaxRows)
-    return below == above ? low : low + (high - low) * (rows - below) / (above - below);
-  if (below > 0) return low * (1 + kRowsGuess * (rows - below));
-  return above <= kMaxRows ? high / (1 + kRowsGuess * (above - rows)) : 1 + kRowsGuess * rows;
+// Never below the cost of a step without drafts: if it seems so, the difference is noise.
+double Policy::cost_with_drafts(int32_t num_sequences, int32_t num_rows) const noexcept {
+  return std::max(costs().estimate(num_rows), costs().estimate(num_sequences));
 }
 
 // The cost of a step without drafts, and without the head's work once that has been measured.
 double Policy::plain_cost(int32_t num_sequences) const noexcept {
-  const double without = num_sequences <= kMaxRows ? costs_[0][num_sequences] : 0;
-  return without > 0 ? without : cost_of(num_sequences);
+  const double without = num_sequences <= StepCosts::kMaxRows ? costs_[0].measured(num_sequences) : 0;
+  return without > 0 ? without : costs().estimate(num_sequences);
 }
 
 bool Policy::is_plain_step() const noexcept {
@@ -98,22 +86,23 @@ bool Policy::is_plain_step() const noexcept {
 }
 
 bool Policy::may_draft(int32_t num_sequences) const noexcept {
-  if (num_sequences > kMaxRows || costs()[num_sequences] == 0) return false;  // not measured yet
-  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * costs()[num_sequences];
+  if (num_sequences > StepCosts::kMaxRows || costs().measured(num_sequences) == 0) return false;  // not measured yet
+  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * costs().measured(num_sequences);
   return !is_plain_step() && account_ >= -allowed;
 }
 
 // How many of the likeliest positions maximise tokens per second; 0 if the gain is too small.
 int32_t Policy::best_count(int32_t num_sequences) const noexcept {
-  const double plain = num_sequences / cost_of(num_sequences);  // the head's work, if any, is done in both cases
-  const double draft_cost = draft_cost_ > 0 ? draft_cost_ : kDraftGuess * cost_of(num_sequences);
-  double tokens = num_sequences, best = plain * kLeastGain;
+  const double plain = costs().estimate(num_sequences);  // the head's work, if any, is done in both cases
+  const double draft_cost = draft_cost_.value() > 0 ? draft_cost_.value() : kDraftGuess * plain;
+  double tokens = num_sequences, best = num_sequences / plain * kLeastGain;
   int32_t count = 0, deepest = 0;
   for (size_t i = 0; i < slots_.size(); ++i) {
     tokens += slots_[i].survival;
     // Draft steps run for all sequences together: as many as the sequence with the most drafts has.
     if (slots_[i].is_drafted_by_model) deepest = std::max(deepest, slots_[i].depth);
-    const double value = tokens / (cost_of(num_sequences + static_cast<int32_t>(i) + 1) + deepest * draft_cost);
+    const int32_t num_rows = num_sequences + static_cast<int32_t>(i) + 1;
+    const double value = tokens / (cost_with_drafts(num_sequences, num_rows) + deepest * draft_cost);
     if (value <= best) continue;
     best = value;
     count = static_cast<int32_t>(i) + 1;
@@ -148,22 +137,22 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
   for (int32_t i = 0; i < count; ++i) ++offers[slots_[i].offer].num_admitted;
 }
 
+// Gains are differences of medians, not of this step's seconds: a delayed step says nothing about its drafts.
 void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,
                        double draft_seconds, int32_t num_draft_steps, bool feeds_head) noexcept {
-  if (num_sequences <= 0 || num_rows > kMaxRows || !(seconds > 0)) return;
+  if (num_sequences <= 0 || num_rows > StepCosts::kMaxRows || !(seconds > 0)) return;
   ++num_steps_;
   has_head_ |= feeds_head;
-  double& cost = costs_[feeds_head ? 1 : 0][num_rows];
-  const double step = seconds - draft_seconds;
-  cost = cost == 0 ? step : cost + kNewest * (std::min(step, 4 * cost) - cost);
-  if (num_draft_steps > 0) {
-    const double each = draft_seconds / num_draft_steps;
-    draft_cost_ = draft_cost_ == 0 ? each : draft_cost_ + kNewest * (std::min(each, 4 * draft_cost_) - draft_cost_);
-  }
-  decode_seconds_ += seconds;
-  const double plain = plain_cost(num_sequences), gain = plain * num_tokens / num_sequences - seconds;
-  const double fed = costs_[1][num_sequences], head_cost = fed > 0 ? std::max(fed - plain, 0.0) : 0;
-  note_head(num_sequences, seconds, feeds_head, num_draft_steps > 0 ? gain : -head_cost);
+  StepCosts& costs = costs_[feeds_head ? 1 : 0];
+  costs.note(num_rows, seconds - draft_seconds);
+  if (num_draft_steps > 0) draft_cost_.note(draft_seconds / num_draft_steps);
+  const double plain = plain_cost(num_sequences);
+  const double taken =
+      std::max(costs.measured(num_rows), costs.measured(num_sequences)) + num_draft_steps * draft_cost_.value();
+  const double gain = plain * num_tokens / num_sequences - taken;
+  decode_seconds_ += taken;
+  const double fed = costs_[1].measured(num_sequences), head_cost = fed > 0 ? std::max(fed - plain, 0.0) : 0;
+  note_head(num_sequences, taken, feeds_head, num_draft_steps > 0 ? gain : -head_cost);
   if (num_rows == num_sequences && num_draft_steps == 0) return;
   saved_ += gain;
   account_ = std::min(account_ + gain, kMaxCredit * plain);

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "speculate/step_costs.h"
+
 namespace pagoda::speculate {
 
 constexpr int32_t kMaxPositions = 15;  // drafts of one sequence in a step
@@ -59,10 +61,7 @@ class Policy {
   double saved_seconds() const noexcept { return saved_; }  // compared with plain steps, by their measured cost
 
  private:
-  static constexpr int32_t kMaxRows = 128;
-
-  using Costs = std::array<double, kMaxRows + 1>;  // seconds of a step by rows; 0: not measured
-  struct Head {                                    // for about the same number of sequences
+  struct Head {  // for about the same number of sequences
     bool rests = false;
     double account = 0;  // seconds saved by its drafts, minus those taken by its work
     double seconds = 0;  // of all steps
@@ -70,17 +69,17 @@ class Policy {
 
   const Head& head() const noexcept { return heads_[head_index_]; }
   bool is_plain_step() const noexcept;
-  const Costs& costs() const noexcept { return costs_[has_head_ && !head().rests ? 1 : 0]; }
-  double cost_of(int32_t num_rows) const noexcept;
+  const StepCosts& costs() const noexcept { return costs_[has_head_ && !head().rests ? 1 : 0]; }
+  double cost_with_drafts(int32_t num_sequences, int32_t num_rows) const noexcept;
   double plain_cost(int32_t num_sequences) const noexcept;
   void note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept;
   double probability(const Offer& offer, int32_t position) const noexcept;
   bool may_draft(int32_t num_sequences) const noexcept;
   int32_t best_count(int32_t num_sequences) const noexcept;  // how many of slots_ to use
 
-  std::array<Costs, 2> costs_{};  // of steps without and with the head's work
-  double draft_cost_ = 0;         // seconds of one draft step
-  std::array<Head, 8> heads_;     // by the binary logarithm of the number of sequences
+  std::array<StepCosts, 2> costs_;  // of steps without and with the head's work
+  RecentMedian draft_cost_;         // seconds of one draft step
+  std::array<Head, 8> heads_;       // by the binary logarithm of the number of sequences
   size_t head_index_ = 0;
   bool has_head_ = false;                                     // whether any step fed the head
   std::array<std::array<Acceptance, 6>, kNumSources> prior_;  // by source and length of match
