@@ -60,8 +60,8 @@ struct Run {
   const SpeculationBenchSettings& settings;
   bool has_drafts = false;
   bool has_logprobs = false;
-  std::shared_ptr<Oracle> oracle;
-  std::shared_ptr<const speculate::Policy> policy;  // learned in the previous round: real engines outlive one answer
+  std::shared_ptr<Oracle> oracle{};
+  std::shared_ptr<const speculate::Policy> policy{};  // learned in the previous round: real engines outlive one answer
 };
 
 engine::CoreConfig config_for(const engine::LoadedModel& loaded, const Run& run) {
@@ -151,26 +151,35 @@ struct Pair {
   Outcome without, with;
 };
 
+// A drafter that knows the texts, by index; null unless the settings ask for one.
+std::shared_ptr<Oracle> oracle_for(const SpeculationBenchSettings& settings, const Prompts& texts) {
+  if (settings.accept < 0) return nullptr;
+  auto oracle = std::make_shared<Oracle>(settings.accept);
+  for (size_t i = 0; i < texts.size(); ++i) oracle->learn(i + 1, texts[i]);
+  return oracle;
+}
+
+// The order alternates, so that a machine that becomes slower or faster favours neither side. Round 0 fills `texts`
+// with the prompts and answers, which are the same in all rounds.
 Result<Pair> answer_both(engine::LoadedModel& loaded, const Prompts& prompts, const SpeculationBenchSettings& settings,
-                         bool has_logprobs, std::shared_ptr<const speculate::Policy> policy) {
-  Run run{.prompts = prompts,
-          .settings = settings,
-          .has_drafts = false,
-          .has_logprobs = has_logprobs,
-          .oracle = {},
-          .policy = {}};
-  PAGODA_ASSIGN_OR_RETURN(Outcome without, answer(loaded, run));
-  run.has_drafts = true;
-  run.policy = std::move(policy);
-  if (settings.accept >= 0) run.oracle = std::make_shared<Oracle>(settings.accept);
-  for (size_t i = 0; run.oracle && i < prompts.size(); ++i) {
-    std::vector<int32_t> text = prompts[i];
-    const std::vector<int32_t>& tokens = without.answers[i].tokens;
-    text.insert(text.end(), tokens.begin(), tokens.end());
-    run.oracle->learn(i + 1, std::move(text));
+                         int32_t round, std::shared_ptr<const speculate::Policy> policy, Prompts& texts) {
+  const Run plain{.prompts = prompts, .settings = settings, .has_logprobs = round == 0};
+  Pair pair;
+  for (const bool has_drafts : {round % 2 == 1, round % 2 == 0}) {
+    Run run = plain;
+    run.has_drafts = has_drafts;
+    if (has_drafts) {
+      run.oracle = oracle_for(settings, texts);
+      run.policy = policy;
+    }
+    PAGODA_ASSIGN_OR_RETURN(Outcome outcome, answer(loaded, run));
+    for (size_t i = 0; round == 0 && !has_drafts && i < prompts.size(); ++i) {
+      texts.push_back(prompts[i]);
+      texts[i].insert(texts[i].end(), outcome.answers[i].tokens.begin(), outcome.answers[i].tokens.end());
+    }
+    (has_drafts ? pair.with : pair.without) = std::move(outcome);
   }
-  PAGODA_ASSIGN_OR_RETURN(Outcome with, answer(loaded, run));
-  return Pair{std::move(without), std::move(with)};
+  return pair;
 }
 
 // The first pair of runs is not timed: it warms up, lets the policy measure the cost of steps, and also compares log
@@ -181,8 +190,9 @@ Result<SpeculationBenchRow> measure(engine::LoadedModel& loaded, const std::stri
   row.kind = kind;
   std::vector<double> plain_rates, rates, ratios;
   std::shared_ptr<const speculate::Policy> policy;
+  Prompts texts;
   for (int32_t round = 0; round <= settings.num_rounds; ++round) {
-    PAGODA_ASSIGN_OR_RETURN(Pair pair, answer_both(loaded, prompts, settings, round == 0, policy));
+    PAGODA_ASSIGN_OR_RETURN(Pair pair, answer_both(loaded, prompts, settings, round, policy, texts));
     policy = std::make_shared<speculate::Policy>(std::move(pair.with.policy));
     const Outcome &without = pair.without, &with = pair.with;
     row.num_differing_bits += differing_bits(without, with);
