@@ -1,17 +1,17 @@
 // swift-tools-version: 6.2
-// The package: a C++20 core, the Swift API over it, the command line, and the tests of all three.
-// Exactly one Swift target (PagodaKit) imports the C++ core; library evolution keeps interop out of its clients.
+// The package manifest: a C++20 core, its Swift API, the command-line program, and their tests.
+// Only PagodaKit imports the C++ core. It is built with library evolution, so its clients do not need C++ interop.
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
-// Products of the command line and the tests: the engine with the embedded model and every device.
+// The engine with the embedded model and all devices, for the command-line program and the tests.
 let everything: [Target.Dependency] = ["PagodaKit", "PagodaMini", "CUDADevice", "SoftwareDevice"]
 let package = Package(
   name: "pagoda",
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
-    // A program has these only if it depends on them.
+    // Optional: a program includes these only if it depends on them.
     .library(name: "PagodaMini", targets: ["PagodaMini"]),  // the embedded model
     .library(name: "PagodaCUDA", targets: ["CUDADevice"]),
     .library(name: "PagodaSoftwareDevice", targets: ["SoftwareDevice"]),
@@ -29,7 +29,7 @@ let package = Package(
         "Tokenizers, chat templates and the Hub client of Hugging Face's swift-transformers (PagodaTransformers).")
   ],
   dependencies: [
-    // Fetched only where the trait is on: nothing else depends on it.
+    // Fetched only if the trait is enabled, because nothing else depends on it.
     .package(url: "https://github.com/huggingface/swift-transformers", from: "1.0.0")
   ],
   targets: [
@@ -45,10 +45,10 @@ let package = Package(
       publicHeadersPath: "include",
       cxxSettings: [
         .headerSearchPath("src"),
-        .headerSearchPath("../Shaders"),  // args/*.h, shared with the kernels
+        .headerSearchPath("../Shaders"),  // for args/*.h, which the kernels include too
         .define("NDEBUG", .when(configuration: .release)),
         .define("PAGODA_METAL_ONLY", .when(platforms: apple, configuration: .release)),  // see kernel_table.h
-        // An unoptimised core is too slow to test with.
+        // Without optimisation the core is too slow for tests.
         .unsafeFlags(["-O2"], .when(configuration: .debug)),
       ],
       linkerSettings: [
@@ -59,22 +59,23 @@ let package = Package(
     .target(
       name: "PagodaMini",
       dependencies: ["MiniModel", "PagodaKit"],
-      swiftSettings: [.unsafeFlags(["-enable-library-evolution"])]),  // clients do not see MiniModel
-    // Nothing imports these two: to link them is to have the device. They do not depend on CxxCore, which is linked anyway.
+      swiftSettings: [.unsafeFlags(["-enable-library-evolution"])]),  // so that clients need not import MiniModel
+    // Linking one of these targets registers its device; nothing imports them. They do not depend on CxxCore, because
+    // every program that uses them links it already.
     .target(name: "CUDADevice"),
     .target(name: "SoftwareDevice"),
     .target(
       name: "PagodaFoundation",
       swiftSettings: [
         .unsafeFlags(["-enable-library-evolution"]),
-        .unsafeFlags(["-suppress-warnings"], .when(platforms: [.linux])),  // one line, which warns of Foundation there
+        .unsafeFlags(["-suppress-warnings"], .when(platforms: [.linux])),  // about its import of Foundation
       ]),
     .target(
       name: "PagodaKit",
       dependencies: ["CxxCore", "PagodaFoundation"],
       swiftSettings: [
         .interoperabilityMode(.Cxx),
-        // Without it every client would have to turn C++ interop on as well.
+        // Otherwise every client would have to enable C++ interop too.
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
     .systemLibrary(name: "CEpoll"),
@@ -82,7 +83,7 @@ let package = Package(
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CDigest", "CEpoll", "ServerPage"]),
     .target(
       name: "CDigest",
-      cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
+      cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // debug builds hash gigabytes too
     .target(name: "PagodaHub", dependencies: ["CDigest", "PagodaKit"], exclude: ["README.md"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
     .target(
@@ -96,8 +97,8 @@ let package = Package(
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
 
-    // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
-    // the core into an import and finds no module. The test target links both.
+    // Does not depend on CxxCore: if CxxCore's module map were on the command line, clang in C++20 mode would turn each
+    // include of a core header into a module import and fail. The test target links both.
     .target(
       name: "CoreTestSuite",
       path: "Tests/CxxCoreTests",
