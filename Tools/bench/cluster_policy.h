@@ -84,7 +84,7 @@ class PrefixPolicy final : public Policy {
       : random_(seed), max_asked_(max_asked), load_tokens_(load_tokens) {}
   size_t choose(const Replicas& replicas, uint64_t conversation, std::span<const int32_t> prompt) override {
     std::vector<size_t> asked;
-    if (const auto known = recent_.find(conversation); known != recent_.end()) asked = known->second;
+    if (const auto found = recent_.find(conversation); found != recent_.end()) asked = found->second;
     while (asked.size() < std::min(max_asked_, replicas.size())) {
       const size_t r = random_() % replicas.size();
       if (std::ranges::find(asked, r) == asked.end()) asked.push_back(r);

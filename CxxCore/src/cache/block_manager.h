@@ -40,11 +40,11 @@ class BlockManager {
     for (const int32_t block : blocks) release_one(block);
   }
 
-  // Replaces the block in `entry` of a sequence by `known`, which has the same content.
-  void replace(int32_t& entry, int32_t known) noexcept {
-    share({&known, 1});
+  // Replaces the block in `entry` of a sequence by `existing`, which has the same content.
+  void replace(int32_t& entry, int32_t existing) noexcept {
+    share({&existing, 1});
     release_one(entry);
-    entry = known;
+    entry = existing;
   }
 
   // `forget(block)` is called when a kept block is reallocated.

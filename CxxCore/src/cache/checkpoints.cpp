@@ -84,8 +84,8 @@ bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::spa
                                  int32_t slot, int32_t num_uses) {
   const std::lock_guard lock(mutex_);
   const BlockKey key{parent, salt, tokens};
-  if (const int32_t known = find_checkpoint(key, hash_of(parent, salt, tokens)); known >= 0) {
-    appraise(known);
+  if (const int32_t existing = find_checkpoint(key, hash_of(parent, salt, tokens)); existing >= 0) {
+    appraise(existing);
     give_back_slot(slot);
     return false;
   }

@@ -82,7 +82,7 @@ bool PrefixCache::admit_reader(Sequence& reader) {
 
 bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence* const> running) const {
   if (!newcomer.uses_cache || newcomer.num_tokens() <= kWorthWaiting) return false;
-  const int32_t known = find(newcomer).num_tokens;
+  const int32_t cached = find(newcomer).num_tokens;
   for (const Sequence* other : running) {
     if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
     const auto shared = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
@@ -94,7 +94,7 @@ bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence*
            p = next_save(*other, p))
         best = p;
     }
-    if (best > other->num_computed_tokens && best - known >= kWorthWaiting) return true;
+    if (best > other->num_computed_tokens && best - cached >= kWorthWaiting) return true;
   }
   return false;
 }
@@ -120,9 +120,9 @@ void PrefixCache::publish(Sequence& sequence) {
   const int32_t num_full = sequence.num_computed_tokens / blocks_.block_size();
   for (int32_t& i = sequence.num_published_blocks; i < num_full; ++i) {
     const BlockTail tail = tail_before(sequence, (i + 1) * blocks_.block_size());
-    const int32_t known = index_.publish(tail.parent, sequence.cache_salt, tail.tokens, tail.block);
-    if (known == tail.block) continue;
-    blocks_.replace(sequence.block_table[i], known);
+    const int32_t existing = index_.publish(tail.parent, sequence.cache_salt, tail.tokens, tail.block);
+    if (existing == tail.block) continue;
+    blocks_.replace(sequence.block_table[i], existing);
     sequence.first_changed_block = std::min(sequence.first_changed_block, i);
   }
 }

@@ -15,8 +15,8 @@ constinit const OptionalDevice* last = nullptr;
 
 void add_optional_device(OptionalDevice& device) noexcept {
   const std::lock_guard lock(mutex);
-  for (const OptionalDevice* known = last; known != nullptr; known = known->next)
-    if (known == &device) return;
+  for (const OptionalDevice* existing = last; existing != nullptr; existing = existing->next)
+    if (existing == &device) return;
   device.next = last;
   last = &device;
 }

@@ -25,8 +25,8 @@ class Automaton {
 
   int32_t start();
   int32_t next(int32_t id, uint8_t byte) {
-    const int32_t known = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
-    return known != kUnknown ? known : find_next(id, byte);
+    const int32_t cached = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
+    return cached != kUnknown ? cached : find_next(id, byte);
   }
   // Starts a unit of work, such as a mask. Within it, transitions that are not in the table yet have a cost; once the
   // total exceeds `max_work`, or the table has been filled again, they lead to kDead, and is_exhausted() marks the
@@ -42,7 +42,7 @@ class Automaton {
   bool is_complete(int32_t id) const noexcept { return configurations_[id].is_complete; }
   bool can_continue(int32_t id) const noexcept { return !configurations_[id].threads.empty(); }
 
-  // A configuration as numbers that outlive its id, and back.
+  // Convert a configuration to numbers that remain valid longer than its id, and back to an id.
   std::vector<int32_t> describe(int32_t id) const;
   int32_t find_described(const std::vector<int32_t>& description);
 

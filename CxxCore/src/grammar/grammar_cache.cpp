@@ -16,9 +16,9 @@ Result<std::shared_ptr<TokenGrammar>> GrammarCache::find_or_compile(const Gramma
   if (!tokenizer_)
     return make_error(StatusCode::invalid_argument, "a grammar needs a tokenizer, and this model folder has none");
   std::string key = spec.kind + '\n' + spec.schema;
-  if (std::shared_ptr<TokenGrammar> known = find(key)) {
-    if (Status status = known->status(); !status.is_ok()) return status;
-    return known;
+  if (std::shared_ptr<TokenGrammar> cached = find(key)) {
+    if (Status status = cached->status(); !status.is_ok()) return status;
+    return cached;
   }
   PAGODA_ASSIGN_OR_RETURN(Grammar compiled, compile(spec));
   const int32_t num_states = compiled.num_states();

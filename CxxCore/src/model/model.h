@@ -27,7 +27,7 @@ struct WeightsSummary {
   std::vector<std::string> skipped_tensors;  // present in the files, not used
   // Bytes of each layer's weights that a token reads, and bytes that the layer takes on the device.
   std::vector<int64_t> layer_read_bytes, layer_bytes;
-  std::vector<device::ProductShape> products;  // the products of a token, without those of experts; each shape once
+  std::vector<device::ProductShape> products;  // distinct shapes of a token's matmuls, except those of experts
 };
 
 class Model {

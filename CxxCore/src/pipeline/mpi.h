@@ -16,8 +16,8 @@ struct MpiFunctions;
 
 class Mpi {
  public:
-  // Loads the library and joins the world of mpirun; all callers get the same object. Fails with unsupported; the
-  // message names what is missing.
+  // Loads the MPI library and initialises it; all callers get the same object. Fails with unsupported and a message
+  // that names what is missing.
   static Result<Mpi*> get();
   ~Mpi();
 

@@ -20,13 +20,13 @@ constexpr float kRemovingBias = -100.0f;
 
 void apply_penalties(const SamplingParams& params, const TokenCounts& counts, std::span<float> logits) {
   const bool repetition = params.repetition_penalty != 1.0f;
-  const bool prompt_known = repetition && counts.in_prompt.size() >= logits.size();
-  const bool output_known = counts.output.size() >= logits.size();
-  if (!prompt_known && !output_known) return;
+  const bool has_prompt = repetition && counts.in_prompt.size() >= logits.size();
+  const bool has_output = counts.output.size() >= logits.size();
+  if (!has_prompt && !has_output) return;
   for (size_t id = 0; id < logits.size(); ++id) {
-    const uint32_t count = output_known ? counts.output[id] : 0;
+    const uint32_t count = has_output ? counts.output[id] : 0;
     float& logit = logits[id];
-    if (repetition && (count > 0 || (prompt_known && counts.in_prompt[id] != 0)))
+    if (repetition && (count > 0 || (has_prompt && counts.in_prompt[id] != 0)))
       logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
     if (count > 0) logit -= params.frequency_penalty * static_cast<float>(count) + params.presence_penalty;
   }
@@ -154,15 +154,15 @@ Status Sampler::adjust(const SampleInput& input) {
   }
   std::copy(input.logits.begin(), input.logits.end(), changed_.begin());
   if (!input.allowed.empty()) apply_mask(input.allowed, changed_);
-  const auto known = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
+  const auto is_in_range = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
   for (const LogitBias& entry : input.params->logit_bias) {
-    if (!known(entry.token_id)) continue;
+    if (!is_in_range(entry.token_id)) continue;
     float& logit = changed_[entry.token_id];
     logit = entry.bias <= kRemovingBias ? kMinusInfinity : std::min(logit + entry.bias, kHighest);
   }
   if (input.counts != nullptr) apply_penalties(*input.params, *input.counts, changed_);
   for (const int32_t id : input.banned) {
-    if (known(id)) changed_[id] = kMinusInfinity;
+    if (is_in_range(id)) changed_[id] = kMinusInfinity;
   }
   for (float& logit : changed_) logit = std::min(logit, kHighest);
   adjusted_.survey(changed_);

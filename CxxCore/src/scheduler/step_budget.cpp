@@ -1,6 +1,7 @@
-// Tokens per step from its time. With decodes, by trial: more while steps stay within their time, fewer after two
-// that did not. The time of a step cannot be extrapolated from a smaller one: the first prompt tokens next to decodes
-// cost more than the following ones, so a rate learned from 8 tokens would keep steps small.
+// Finds how many tokens a step can have within its time limit. For steps with decodes it does so by trial: more tokens
+// while steps stay within the limit, fewer after two steps that did not. The time of a step cannot be extrapolated from
+// a smaller one: the first prompt tokens next to decodes cost more than the following ones, so a rate learned from 8
+// tokens would keep steps small.
 #include "scheduler/step_budget.h"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ Result<SentencePieceRules> read_sentencepiece_rules(const io::Json& top, const s
 void append_spaced(std::string_view text, const std::vector<OriginRun>& runs, bool prepends, std::string& out,
                    std::vector<OriginRun>& out_runs);
 
-// A token's spelling with spaces for U+2581, and back.
+// Convert a token's spelling to text with spaces instead of U+2581, and back.
 std::string spaced_token(std::string_view spelling);
 std::string spelled_token(std::string_view bytes);
 

@@ -39,8 +39,8 @@ struct Harness {
       const auto chunk = all.subspan(i * kBlock, std::min<size_t>(kBlock, all.size() - i * kBlock));
       const int32_t parent = i > 0 ? table[i - 1] : kNoBlock;
       if (chunk.size() == kBlock) {
-        const int32_t known = index.publish(parent, salt, chunk, table[i]);
-        if (known != table[i]) blocks.replace(table[i], known);
+        const int32_t existing = index.publish(parent, salt, chunk, table[i]);
+        if (existing != table[i]) blocks.replace(table[i], existing);
       } else if (!index.has_state()) {
         index.publish_end(parent, salt, chunk, table[i]);
       }
@@ -74,7 +74,7 @@ PAGODA_TEST(prefix_index_finds_every_token_of_a_model_without_state) {
   CHECK_EQ(table.size(), 2u);
 }
 
-PAGODA_TEST(prefix_index_goes_on_from_states_only_where_there_are_any) {
+PAGODA_TEST(prefix_index_resumes_only_from_saved_states) {
   Harness harness(16, true, 4);
   harness.put(iota(0, 10));
   CHECK_EQ(harness.find(iota(0, 10)).num_tokens, 0);  // the state after all ten tokens is one token too far
@@ -171,12 +171,12 @@ PAGODA_TEST(prefix_index_gives_up_the_checkpoint_used_longest_ago) {
 }
 
 // Everything found was stored under the same salt; if there is space for all, everything stored is found.
-static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
+static void run_random_puts(uint64_t seed, bool has_state, bool is_large) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {
     return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
   };
-  Harness harness(is_roomy ? 2000 : 12, has_state, has_state ? (is_roomy ? 400 : 5) : 0);
+  Harness harness(is_large ? 2000 : 12, has_state, has_state ? (is_large ? 400 : 5) : 0);
   std::map<std::string, std::set<std::vector<int32_t>>> put;
   for (int i = 0; i < 200 && !test::failed(); ++i) {
     std::vector<int32_t> tokens;
@@ -191,8 +191,8 @@ static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
     }
     const size_t expected = has_state ? best_state : std::min(best, tokens.size() - 1);
     CHECK(static_cast<size_t>(match.num_matched) <= best && static_cast<size_t>(match.num_tokens) <= expected);
-    if (is_roomy) CHECK_EQ(static_cast<size_t>(match.num_matched), best);
-    if (is_roomy) CHECK_EQ(static_cast<size_t>(match.num_tokens), expected);
+    if (is_large) CHECK_EQ(static_cast<size_t>(match.num_matched), best);
+    if (is_large) CHECK_EQ(static_cast<size_t>(match.num_tokens), expected);
     harness.put(tokens, salt);
     put[salt].insert(tokens);
     CHECK_EQ(harness.index.num_nodes(), harness.blocks.num_kept());

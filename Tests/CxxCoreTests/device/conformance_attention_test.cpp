@@ -98,12 +98,12 @@ struct AttentionShape {
 // partitions of 256 that end before the window. An int8 row cannot represent it. Blocks as in make_sequences(), rows
 // [blocks][block_size][row_size].
 void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_size, int64_t row_size, int32_t window) {
-  const int64_t n = batch.num_sequences(), places = static_cast<int64_t>(rows.size()) / row_size;
-  for (int64_t place = 0; place < places; ++place) {
-    const int64_t block = place / block_size, b = block % n, position = block / n * block_size + place % block_size;
+  const int64_t n = batch.num_sequences(), num_slots = static_cast<int64_t>(rows.size()) / row_size;
+  for (int64_t slot = 0; slot < num_slots; ++slot) {
+    const int64_t block = slot / block_size, b = block % n, position = block / n * block_size + slot % block_size;
     const int64_t first = window > 0 ? std::max<int64_t>(0, batch.cached[b] - window + 1) / 256 * 256 : 0;
     if (position >= first && position < batch.cached[b] + batch.rows[b]) continue;
-    for (int64_t i = place * row_size; i < (place + 1) * row_size; ++i) rows[i] = std::nanf("");
+    for (int64_t i = slot * row_size; i < (slot + 1) * row_size; ++i) rows[i] = std::nanf("");
   }
 }
 

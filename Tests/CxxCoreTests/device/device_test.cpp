@@ -72,7 +72,7 @@ PAGODA_TEST(device_copies_stay_inside_the_tensor) {
   }
 }
 
-PAGODA_TEST(device_weights_are_read_in_bounded_pieces) {
+PAGODA_TEST(device_weights_are_read_in_bounded_chunks) {
   Rig rig("cpu", 1);
   const int64_t rows = 3000, cols = 1000;
   int64_t next = 0;

@@ -78,7 +78,7 @@ PAGODA_TEST(invariance_packed_paths_give_the_same_bits) {
 }
 
 // Kernels process a few hundred rows together, and K in chunks. The batch repeats its first rows.
-PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_place_in_a_long_batch) {
+PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_index_in_a_long_batch) {
   constexpr int64_t kRows = 530, kDistinct = 25, kN = 5, kK = 1030;
   for (const std::string& name : tested_devices())
     for (WeightFormat format : {WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) {

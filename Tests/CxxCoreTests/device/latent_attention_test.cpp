@@ -36,10 +36,10 @@ void compare_latents(DType type, const LatentShape& row, const Batch& batch, int
       "latent_attention " + text(type) + text({row.heads, row.dim, row.value_dim, row.block_size}), tolerances,
       [&](Rig& rig, Random& random) -> Outputs {
         std::vector<float> rows = random.normal(tokens * row.dim);
-        for (int64_t place = 0; type != DType::i8 && place < tokens; ++place) {
-          const int64_t block = place / row.block_size, b = block % n;
-          if (block / n * row.block_size + place % row.block_size < batch.cached[b] + batch.rows[b]) continue;
-          for (int64_t i = 0; i < row.dim; ++i) rows[place * row.dim + i] = std::nanf("");
+        for (int64_t slot = 0; type != DType::i8 && slot < tokens; ++slot) {
+          const int64_t block = slot / row.block_size, b = block % n;
+          if (block / n * row.block_size + slot % row.block_size < batch.cached[b] + batch.rows[b]) continue;
+          for (int64_t i = 0; i < row.dim; ++i) rows[slot * row.dim + i] = std::nanf("");
         }
         std::vector<int64_t> slots(static_cast<size_t>(tokens));
         for (int64_t i = 0; i < tokens; ++i) slots[i] = i;

@@ -79,8 +79,8 @@ inline Bytes run_taking_back(Stream& stream, int64_t neighbour, uint64_t start) 
   Random random(start);
   Bytes all;
   for (int64_t begin = 0, kept; begin < kTokens; begin += kept) {
-    const int64_t row = begin % device::kGdnBlock, room = row == 15 ? device::kMaxDrafts : 14 - row;
-    const int64_t drafts = std::min({random.below(device::kMaxDrafts + 1), room, kTokens - begin - 1});
+    const int64_t row = begin % device::kGdnBlock, max_drafts = row == 15 ? device::kMaxDrafts : 14 - row;
+    const int64_t drafts = std::min({random.below(device::kMaxDrafts + 1), max_drafts, kTokens - begin - 1});
     stream.num_wrong = random.below(drafts + 1);
     kept = 1 + drafts - stream.num_wrong;
     const Bytes part = stream.step(begin, 1 + drafts, neighbour);

@@ -37,9 +37,9 @@ Request simple_request(int prompt, int output) {
 }
 
 void run_solo(const Shape& shape, const Request& request, Recorder& recorder) {
-  Shape roomy = shape;
-  roomy.num_blocks = 64;
-  Harness harness(roomy);
+  Shape large = shape;
+  large.num_blocks = 64;
+  Harness harness(large);
   CHECK_OK(harness.add(request, 1, recorder));
   harness.run();
 }
@@ -138,7 +138,7 @@ PAGODA_TEST(engine_core_writes_a_block_table_once) {
   CHECK(harness.model->num_table_entries <= 2 * 5 * 67);
 }
 
-PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) {
+PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_continues) {
   Harness harness(Shape{});
   harness.model->fail_at_step = 2;
   Recorder first, second;
@@ -299,7 +299,7 @@ PAGODA_TEST(engine_core_refuses_bad_requests_by_name) {
   CHECK(!harness.core->has_work() && !recorder.finished.load());
 }
 
-PAGODA_TEST(engine_core_without_max_tokens_uses_what_is_left) {
+PAGODA_TEST(engine_core_without_max_tokens_uses_the_remaining_context) {
   Shape shape;
   shape.num_blocks = 2;
   shape.block_size = 8;

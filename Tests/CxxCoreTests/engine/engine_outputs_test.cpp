@@ -125,11 +125,11 @@ PAGODA_TEST(engine_outputs_a_stop_string_ends_a_document_before_it_is_whole) {
 PAGODA_TEST(engine_outputs_documents_do_not_depend_on_the_schedule) {
   const uint64_t first = test::seed(40);
   std::vector<Request> requests;
-  Harness roomy;
+  Harness large;
   for (uint64_t i = 0; i < 6; ++i) {
-    requests.push_back(roomy.request(first + i, 60));
+    requests.push_back(large.request(first + i, 60));
     if (i % 3 != 0) requests.back().grammar = {i % 3 == 1 ? "json_schema" : "json_object", i % 3 == 1 ? kPoint : ""};
-    requests.back().prompt_ids.push_back(roomy.id("<think>"));
+    requests.back().prompt_ids.push_back(large.id("<think>"));
     requests.back().sampling.thinking_budget = static_cast<int32_t>(i % 2 == 0 ? 5 : 0);
   }
   Harness crowded(/*num_blocks=*/9, /*max_num_tokens=*/7);
@@ -139,7 +139,7 @@ PAGODA_TEST(engine_outputs_documents_do_not_depend_on_the_schedule) {
   CHECK(crowded.core->stats().num_preemptions > 0);
   for (size_t i = 0; i < requests.size(); ++i) {
     Recorder alone;
-    roomy.run_alone(requests[i], alone);
+    large.run_alone(requests[i], alone);
     CHECK(alone.tokens == together[i].tokens);
     CHECK(alone.logprob_bits == together[i].logprob_bits);
   }

@@ -114,7 +114,7 @@ PAGODA_TEST(engine_thread_cancel_ends_one_request_and_leaves_the_others) {
   CHECK(kept.reason == FinishReason::length && kept.tokens.size() == 20);
 }
 
-PAGODA_TEST(engine_thread_shut_down_cancels_what_is_in_flight) {
+PAGODA_TEST(engine_thread_shut_down_cancels_requests_in_flight) {
   for (int round = 0; round < 20; ++round) {
     Recorder recorders[6];
     auto engine = start_engine();

@@ -156,7 +156,7 @@ PAGODA_TEST(engine_plan_refuses_what_cannot_fit_with_numbers) {
   CHECK(inspect(mini(), options).status.message.find("8192") != std::string::npos);
 }
 
-PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_told_otherwise) {
+PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_configured_otherwise) {
   const auto tokens_on = [](const char* name) {
     device::DeviceInfo info;
     info.name = name;
@@ -235,7 +235,7 @@ PAGODA_TEST(engine_finds_the_chat_template_where_model_folders_keep_it) {
   CHECK_EQ(rendered(*folder_with({})), "none");
 }
 
-PAGODA_TEST(engine_a_broken_chat_template_is_told_and_does_not_stop_the_model) {
+PAGODA_TEST(engine_a_broken_chat_template_is_reported_and_does_not_stop_the_model) {
   const std::string path = test::temporary_dir();
   for (const auto& entry : std::filesystem::directory_iterator(test::mini_model_dir()))
     std::filesystem::create_symlink(std::filesystem::absolute(entry.path()),
@@ -323,17 +323,17 @@ PAGODA_TEST(engine_load_tries_matrix_units_once) {
   const ModelSource small{test::fixtures_dir() + "/model/qwen3_yarn", {}};
   const auto untried = inspect(small, options);
   const auto first = load(small, options, nullptr), second = load(small, options, nullptr);
-  const auto known = inspect(small, options);
+  const auto tried = inspect(small, options);
   device::gpu::software::installed_options().has_tensor_units = false;
   if (caches) setenv("XDG_CACHE_HOME", before.c_str(), 1);
   else unsetenv("XDG_CACHE_HOME");
-  for (const Status& status : {untried.status, first.status, second.status, known.status}) CHECK_OK(status);
-  REQUIRE(untried.is_ok() && first.is_ok() && second.is_ok() && known.is_ok());
+  for (const Status& status : {untried.status, first.status, second.status, tried.status}) CHECK_OK(status);
+  REQUIRE(untried.is_ok() && first.is_ok() && second.is_ok() && tried.is_ok());
   CHECK(untried->device.ends_with(", tensor units not tried yet"));
   const std::string& found = first->info.device;
   CHECK(found.ends_with(" of the time of the usual kernels"));  // whichever kernel was chosen
   CHECK_EQ(second->info.device, found);
-  CHECK_EQ(known->device, found);
+  CHECK_EQ(tried->device, found);
 }
 
 }  // namespace pagoda::engine

@@ -116,7 +116,7 @@ PAGODA_TEST(engine_drawn_tokens_come_without_logits) {
   CHECK(answers[0] != near.run({make_request(1, [](SamplingParams&) {})})[0]);
 }
 
-PAGODA_TEST(engine_tokens_are_asked_for_where_nothing_else_counts) {
+PAGODA_TEST(engine_requests_only_tokens_where_they_are_sufficient) {
   const struct {
     const char* what;
     int rows_read;  // of kOutput

@@ -1,6 +1,6 @@
-// R1, the promise of the harness: a sequence's tokens and logprobs are the same bits alone, batched, chunked,
-// preempted, resumed from the prefix cache, with any number of threads and any block size. Real models on the CPU
-// device, random schedules.
+// R1: a sequence's tokens and log probabilities have the same bits whether it runs alone, batched, chunked, preempted
+// or resumed from the prefix cache, with any number of threads and any block size. Runs random schedules of real models
+// on the CPU device.
 #include <iterator>
 #include <memory>
 #include <random>

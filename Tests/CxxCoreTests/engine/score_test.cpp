@@ -156,10 +156,10 @@ PAGODA_TEST(score_random_schedules_say_the_same) {
     Recorder generated, scored, checked;
   };
   for (int round = 0; round < 20; ++round) {
-    test::Shape roomy;
-    roomy.num_blocks = 64;
+    test::Shape large;
+    large.num_blocks = 64;
     std::vector<std::unique_ptr<Case>> cases;
-    FakeHarness solo(roomy);
+    FakeHarness solo(large);
     for (uint64_t i = 0; i < 6; ++i) {
       auto one = std::make_unique<Case>();
       one->request =

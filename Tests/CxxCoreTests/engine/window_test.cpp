@@ -44,9 +44,9 @@ std::vector<Request> make_requests(int32_t vocab_size) {
 
 PAGODA_TEST(window_frees_the_blocks_that_no_layer_sees) {
   const std::string folder = test::fixtures_dir() + "/model/mistral";  // a window of 24 tokens
-  auto roomy = Harness::open(folder, options_for(48, /*prefix_cache=*/true));
+  auto large = Harness::open(folder, options_for(48, /*prefix_cache=*/true));
   auto crowded = Harness::open(folder, options_for(22, /*prefix_cache=*/false));
-  REQUIRE(roomy && crowded);
+  REQUIRE(large && crowded);
   CHECK_EQ(crowded->loaded.core.limits.attention_window, 24);
   const std::vector<Request> requests = make_requests(crowded->loaded.core.vocab_size);
   std::vector<Recorder> together(requests.size());
@@ -63,12 +63,12 @@ PAGODA_TEST(window_frees_the_blocks_that_no_layer_sees) {
   CHECK(most_used <= 22);
   for (size_t i = 0; i < requests.size(); ++i) {
     Recorder alone;
-    REQUIRE(roomy->add(requests[i], i + 1, alone));
-    while (roomy->core->has_work()) roomy->core->step();
+    REQUIRE(large->add(requests[i], i + 1, alone));
+    while (large->core->has_work()) large->core->step();
     CHECK(together[i].tokens == alone.tokens && together[i].logprob_bits == alone.logprob_bits);
     CHECK_EQ(alone.tokens.size(), static_cast<size_t>(requests[i].sampling.max_tokens));
   }
-  roomy->check_all_free();
+  large->check_all_free();
 }
 
 PAGODA_TEST(window_frees_nothing_that_another_layer_sees) {

@@ -147,7 +147,7 @@ PAGODA_TEST(grammar_references_and_combinations) {
        {R"({"type": "string", "nullable": true, "enum": ["a"]})", {"null", "\"a\""}, {"\"b\""}}});
 }
 
-PAGODA_TEST(grammar_what_cannot_be_enforced_is_refused_by_name) {
+PAGODA_TEST(grammar_names_keywords_that_cannot_be_enforced) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {R"({"type": "object", "properties": {"x": {"type": "array", "uniqueItems": true}}})",
        "#/properties/x: 'uniqueItems'"},

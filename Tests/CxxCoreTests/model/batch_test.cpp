@@ -86,7 +86,7 @@ const std::vector<BadBatch>& bad_batches() {
 
 }  // namespace
 
-PAGODA_TEST(model_refuses_every_batch_with_an_index_out_of_place) {
+PAGODA_TEST(model_refuses_every_batch_with_an_index_out_of_range) {
   auto runner = ModelRunner::load(
       folder(path()),
       {.device = "reference", .max_tokens = 64, .max_seqs = 4, .max_context = 64, .max_state_saves = 2});

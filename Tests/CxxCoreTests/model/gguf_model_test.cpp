@@ -91,7 +91,7 @@ void check_same_tokenizer(const std::string& name) {
 
 }  // namespace
 
-// -exp(A_log), and back, is not exact; everything else is.
+// Converting A_log to -exp(A_log) and back is not exact; everything else is.
 PAGODA_TEST(model_gguf_of_qwen35_is_its_original) { check_same_model("qwen35", 1e-5); }
 PAGODA_TEST(model_gguf_of_qwen35moe_is_its_original) { check_same_model("qwen35moe", 1e-5); }
 PAGODA_TEST(model_gguf_of_qwen3next_is_its_original) { check_same_model("qwen3next", 1e-5); }

@@ -133,7 +133,7 @@ PAGODA_TEST(model_survives_every_refused_allocation) {
   }
 }
 
-PAGODA_TEST(model_reports_a_device_fault_and_goes_on) {
+PAGODA_TEST(model_reports_a_device_fault_and_continues) {
   auto opened = open_model(folder(fixtures_dir() + "/model/qwen3_5"));
   REQUIRE_OK(opened);
   CountingDevice device;

@@ -73,7 +73,7 @@ void check_cuts(const char* folder_name, RunnerOptions options, const std::vecto
 
 }  // namespace
 
-PAGODA_TEST(model_goes_on_from_states_saved_inside_a_chunk) {
+PAGODA_TEST(model_resumes_from_states_saved_inside_a_chunk) {
   const std::vector<int32_t> cuts{1, 2, 15, 16, 17, 31, 32, 40, 48, 49};
   for (const char* device : {"cpu", "reference"})
     for (int block_size : {8, 16, 32})
@@ -82,7 +82,7 @@ PAGODA_TEST(model_goes_on_from_states_saved_inside_a_chunk) {
   check_cuts("qwen3_5_real_heads", {.max_tokens = 64, .max_context = 64}, cuts);
 }
 
-PAGODA_TEST(model_goes_on_from_blocks_and_slots_moved_through_the_host) {
+PAGODA_TEST(model_resumes_from_blocks_and_slots_moved_through_the_host) {
   for (const char* kv_dtype : {"auto", "int8"}) {
     const RunnerOptions options{.kv_dtype = kv_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};
     auto loaded = ModelRunner::load(folder(fixtures_dir() + "/model/qwen3_5"), options);
@@ -119,7 +119,7 @@ PAGODA_TEST(model_goes_on_from_blocks_and_slots_moved_through_the_host) {
 }
 
 // A block of latents contains one row per token and layer.
-PAGODA_TEST(model_goes_on_from_latents_moved_through_the_host) {
+PAGODA_TEST(model_resumes_from_latents_moved_through_the_host) {
   for (const char* kv_dtype : {"float32", "bfloat16", "int8"}) {
     const RunnerOptions options{.kv_dtype = kv_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};
     auto loaded = ModelRunner::load(folder(fixtures_dir() + "/model/deepseek_v2"), options);

@@ -251,7 +251,7 @@ PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
   }
 }
 
-PAGODA_TEST(weight_cache_keeps_what_was_used_last) {
+PAGODA_TEST(weight_cache_keeps_the_most_recently_used_files) {
   const std::string cache = temporary_dir();
   const auto age = [](const std::string& path, int hours) {
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
@@ -315,7 +315,7 @@ PAGODA_TEST(weight_cache_loads_where_it_cannot_keep_anything) {
   CHECK(cache.note.find("not cached") != std::string::npos && files_in(cache.folder).empty());
 }
 
-PAGODA_TEST(weight_cache_takes_over_what_a_killed_writer_left) {
+PAGODA_TEST(weight_cache_takes_over_the_file_of_a_killed_writer) {
   const std::string cache = temporary_dir();
   REQUIRE_OK(run(fixture(), cache));
   REQUIRE(files_in(cache).size() == 1);

@@ -97,7 +97,7 @@ PAGODA_TEST(pipeline_gives_the_same_log_probabilities_of_prompts) {
   CHECK(alone.tokens == spread.tokens);
 }
 
-PAGODA_TEST(pipeline_ends_requests_when_a_stage_is_lost_and_goes_on_when_it_is_back) {
+PAGODA_TEST(pipeline_ends_requests_when_a_stage_is_lost_and_continues_when_it_is_back) {
   const std::string folder = fixture("qwen3_5");
   auto stage = std::make_unique<test::StageServer>(folder);
   const std::string address = stage->address();

@@ -70,7 +70,7 @@ PAGODA_TEST(sampler_blocks_find_what_a_plain_loop_finds) {
 }
 
 // Each token is found for targets from the sum of those before it up to its own.
-PAGODA_TEST(sampler_blocks_find_the_token_at_a_place_of_the_sum) {
+PAGODA_TEST(sampler_blocks_find_the_token_at_an_offset_in_the_sum) {
   std::mt19937_64 random(seed(6));
   for (const size_t size : {size_t{3}, size_t{256}, size_t{300}, size_t{1025}}) {
     const std::vector<float> row = random_row(random, size);

@@ -113,7 +113,7 @@ EngineLimits limits(int32_t seqs, int32_t tokens, bool has_state = true) {
 
 }  // namespace
 
-PAGODA_TEST(scheduler_a_step_has_no_more_tokens_than_it_is_given_and_moves_all_who_run) {
+PAGODA_TEST(scheduler_a_step_stays_within_its_tokens_and_advances_all_running_sequences) {
   Harness harness(64, 16, limits(8, 256));
   for (int i = 0; i < 6; ++i) harness.add(100, 10);
   for (const int32_t given : {256, 16, 1, 1, 1000}) {
@@ -272,7 +272,7 @@ PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
   harness.check_accounts();
 }
 
-PAGODA_TEST(scheduler_refuses_what_can_never_fit_with_the_numbers) {
+PAGODA_TEST(scheduler_refuses_requests_that_can_never_fit_with_the_numbers) {
   Harness harness(4, 16, limits(2, 64));
   CHECK_OK(harness.scheduler.check_admission(60, 5));  // the 65th token is never cached
   const Status pool = harness.scheduler.check_admission(60, 6);

@@ -49,7 +49,7 @@ PAGODA_TEST(lookup_finds_what_a_search_finds) {
   }
 }
 
-PAGODA_TEST(lookup_drafts_what_followed_and_goes_round_in_a_loop) {
+PAGODA_TEST(lookup_drafts_the_following_tokens_and_repeats_loops) {
   const std::vector<int32_t> text = {1, 2, 3, 4, 5, 9, 1, 2, 3};
   LookupIndex index(16);
   index.follow(text);

@@ -1,4 +1,5 @@
-// The tokenizer against the `tokenizers` library: the same ids for thousands of awkward texts, and the texts back.
+// Compares the tokenizer with the `tokenizers` library: the same ids for thousands of awkward texts, and the same
+// decoded texts.
 #include <algorithm>
 #include <string>
 #include <utility>

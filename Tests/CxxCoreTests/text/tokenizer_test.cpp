@@ -59,7 +59,7 @@ PAGODA_TEST(tokenizer_special_tokens_only_when_asked) {
   CHECK(encode(*tokenizer, "", true).empty());
 }
 
-PAGODA_TEST(tokenizer_knows_what_begins_a_text) {
+PAGODA_TEST(tokenizer_gives_the_tokens_that_precede_a_text) {
   const auto load = [](const std::string& post_processor) {
     std::string json = make_byte_tokenizer_json(R"({"id": 300, "content": "<s>", "special": true})");
     json.replace(json.find("post_processor"), 14, "processor of the fixture");

@@ -32,7 +32,7 @@ struct MatmulMemory {
 
   float* rotated_of(int thread) const noexcept { return rotated + thread * max_groups * kPackedColumns; }
   // 16 extra rows: an expert's rows may start anywhere, and are also read up to a multiple of 16.
-  bool has_room(int64_t rows, int64_t groups) const noexcept {
+  bool fits(int64_t rows, int64_t groups) const noexcept {
     return rows <= max_rows && groups <= max_groups &&
            static_cast<size_t>(((rows + 15) / 16 + 1) * 16 * row_bytes(groups, kPackedBf16)) <= values_bytes;
   }

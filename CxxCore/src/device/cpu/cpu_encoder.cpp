@@ -31,8 +31,8 @@ struct RunRow {
 
 Status check_memory(int64_t rows, int64_t cols, const MatmulMemory& memory) noexcept {
   const int64_t groups = (cols + kPackedColumns - 1) / kPackedColumns;
-  if (memory.has_room(rows, groups)) return ok_status();
-  return make_error(StatusCode::internal, concat(rows, " rows of ", cols, " are more than reserve() was told"));
+  if (memory.fits(rows, groups)) return ok_status();
+  return make_error(StatusCode::internal, concat(rows, " rows of ", cols, " are more than was reserved"));
 }
 Status check_memory(const Tensor& rows, const MatmulMemory& memory) noexcept {
   return check_memory(rows.shape[0], rows.shape[1], memory);

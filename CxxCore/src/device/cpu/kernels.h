@@ -129,7 +129,7 @@ constexpr int kMaxQueries =
     256;  // queries per attention task: they share each read of the cache, and their working set is 2 MiB
 constexpr int64_t kMaxPadded = (kMaxLatentDim + 15) / 16 * 16;
 
-// rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
+// Attention of rows x num_heads query vectors of one sequence (at most kMaxQueries) to one KV head.
 struct AttentionTile {
   const float* q;
   int64_t q_row_stride, q_head_stride;

@@ -26,7 +26,7 @@ struct MatmulPlan {
 
 inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcept {
   const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
-  const auto rows_of = [&](int64_t tokens) { return rounded(tokens, 16) + 16; };  // see MatmulMemory::has_room()
+  const auto rows_of = [&](int64_t tokens) { return rounded(tokens, 16) + 16; };  // see MatmulMemory::fits()
   const auto groups_of = [&](int64_t cols) { return rounded(cols, kPackedColumns) / kPackedColumns; };
   const auto bytes_of = [&](int64_t tokens, int64_t cols) {
     return static_cast<size_t>(rows_of(tokens) * MatmulMemory::row_bytes(groups_of(cols), kPackedBf16));

@@ -15,8 +15,8 @@ OpLimit limit_of(const Tensor& q, const SequenceArgs& sequences) noexcept {
 
 OpTime* Profile::add(const std::string& name, const OpCost& cost, OpLimit kind) {
   OpTime* entry = nullptr;
-  for (OpTime& known : entries_)
-    if (known.name == name) entry = &known;
+  for (OpTime& existing : entries_)
+    if (existing.name == name) entry = &existing;
   if (entry == nullptr) {
     entry = &entries_.emplace_back();
     entry->name = name;

@@ -67,8 +67,8 @@ class GpuDevice final : public Device,
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
   }
-  // Launches, bytes and encoding time by op; and if the backend reports them, steps with the time of their kernels.
-  // Not by op: launches overlap, and an op has no time of its own.
+  // Reports launches, bytes and encoding time by op and, if the backend can measure it, the kernel time of whole steps.
+  // There is no kernel time by op, because launches overlap.
   void set_profiling(bool enabled) override {
     is_counting_ = enabled;
     backend_->set_counting(enabled);

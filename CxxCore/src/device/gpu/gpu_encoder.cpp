@@ -20,10 +20,10 @@ bool GpuEncoder::check(Status status) noexcept {
   return false;
 }
 
-bool GpuEncoder::check_room(const ScratchSizes& needed, const char* op) noexcept {
+bool GpuEncoder::check_scratch(const ScratchSizes& needed, const char* op) noexcept {
   if (needed.fits(scratch_.sizes)) return true;
   return check(make_error(StatusCode::internal,
-                          concat(op, " needs ", needed.total(), " bytes of scratch, more than reserve() was told")));
+                          concat(op, " needs ", needed.total(), " bytes of scratch, more than was reserved")));
 }
 
 const Pipeline* GpuEncoder::pipeline(const KernelId& kernel, std::initializer_list<Constant> constants) noexcept {

@@ -87,7 +87,7 @@ class GpuEncoder final : public Encoder, private Pending {
   // Whether `status` is ok; if not, the step fails.
   bool check(Status status) noexcept;
   // Whether `needed` is within the reserved size.
-  bool check_room(const ScratchSizes& needed, const char* op) noexcept;
+  bool check_scratch(const ScratchSizes& needed, const char* op) noexcept;
   // Whether the indices in `args` are valid, if they are visible to the host (`indices` is one of them).
   template <class Args>
   bool accept(const Args& args, const Tensor& indices) noexcept {
@@ -130,7 +130,7 @@ class GpuEncoder final : public Encoder, private Pending {
   void launch_rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
   pagoda_args::RopeAndCache rope_args(const ReshapeAndCacheArgs&) const noexcept;
   bool rotates_and_caches_for(const PagedAttentionArgs&) const noexcept;
-  void token_attention(const PagedAttentionArgs&, const pagoda_args::PagedAttention&, int64_t max_parts) noexcept;
+  void token_attention(const PagedAttentionArgs&, const pagoda_args::PagedAttention&, int64_t parts) noexcept;
   void launch_waiting() noexcept;
   Status wait() noexcept override;
 
@@ -162,9 +162,9 @@ pagoda_args::Matmul matmul_args(const MatmulArgs&, const GpuWeight&, bool adds) 
 // vectors of 16 bytes.
 bool reads_floats(const Tensor& x, const GpuWeight&) noexcept;
 pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs&) noexcept;
-// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids rarely change, and neither
-// does the graph of a step. At most `room`.
-int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept;
+// Partitions of the longest sequence, rounded up to a power of two: while it grows, its grids and the
+// graph of a step rarely change. At most `max_parts`.
+int64_t num_parts(const SequenceArgs& s, int64_t max_parts) noexcept;
 
 constexpr int64_t ceil_divide(int64_t n, int64_t by) noexcept { return (n + by - 1) / by; }
 constexpr uint32_t as_uint(int64_t n) noexcept { return static_cast<uint32_t>(n); }

@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t kRowTile = 64;     // rows per threadgroup of matmul_tiles
 constexpr int64_t kColumnTile = 64;  // columns that it processes at a time
-constexpr int64_t kPieceBytes = int64_t{4} << 20;
+constexpr int64_t kChunkBytes = int64_t{4} << 20;
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
 // Buffers for one chunk of rows on its way to the device.
-struct Piece {
+struct Chunk {
   std::vector<std::byte> source, packed, steps;
   std::vector<float> row, scales;
   std::vector<uint8_t> nibbles;
@@ -39,11 +39,11 @@ bool pack_16bit(std::span<const float> row, WeightFormat format, std::byte* to) 
   return fits;
 }
 
-bool pack_4bit(Piece& piece, std::span<const float> row, std::byte* to, host::Steps* steps, float& scale) {
-  piece.nibbles.assign(piece.row.size(), 0);
-  if (!host::quantise_4bit(row, piece.nibbles.data(), steps, scale)) return false;
-  const uint8_t* from = piece.nibbles.data();
-  for (size_t i = 0; i < piece.nibbles.size(); i += 8, from += 8)  // in the order 0, 2, 4, 6, 1, 3, 5, 7
+bool pack_4bit(Chunk& chunk, std::span<const float> row, std::byte* to, host::Steps* steps, float& scale) {
+  chunk.nibbles.assign(chunk.row.size(), 0);
+  if (!host::quantise_4bit(row, chunk.nibbles.data(), steps, scale)) return false;
+  const uint8_t* from = chunk.nibbles.data();
+  for (size_t i = 0; i < chunk.nibbles.size(); i += 8, from += 8)  // in the order 0, 2, 4, 6, 1, 3, 5, 7
     for (const size_t odd : {0, 1}) {
       *to++ = static_cast<std::byte>(from[odd] | from[odd + 2] << 4);
       *to++ = static_cast<std::byte>(from[odd + 4] | from[odd + 6] << 4);
@@ -70,55 +70,55 @@ int64_t step_bytes(WeightFormat format, int64_t padded_cols) noexcept {
   return padded_cols / host::kStepGroup * per_group;
 }
 
-// Packs piece.row, `cols` columns and then zeros, into row `index` of the chunk. The zeros do not affect the scales of
+// Packs chunk.row, `cols` columns and then zeros, into row `index` of the chunk. The zeros do not affect the scales of
 // groups.
-bool pack_row(Piece& piece, int64_t cols, WeightFormat format, const WeightLayout& layout, int64_t index) {
-  const std::span<const float> row = std::span(piece.row).first(static_cast<size_t>(cols));
-  std::byte* to = piece.packed.data() + index * layout.row_bytes;
+bool pack_row(Chunk& chunk, int64_t cols, WeightFormat format, const WeightLayout& layout, int64_t index) {
+  const std::span<const float> row = std::span(chunk.row).first(static_cast<size_t>(cols));
+  std::byte* to = chunk.packed.data() + index * layout.row_bytes;
   const size_t at = static_cast<size_t>(index);
   if (is_quantised(format)) std::fill_n(to, layout.row_bytes, std::byte{0});
-  std::byte* steps = piece.steps.data() + index * step_bytes(format, layout.padded_cols);
+  std::byte* steps = chunk.steps.data() + index * step_bytes(format, layout.padded_cols);
   switch (format) {
-    case WeightFormat::f32: std::memcpy(to, piece.row.data(), static_cast<size_t>(layout.row_bytes)); return true;
-    case WeightFormat::q8: return pack_8bit(row, to, reinterpret_cast<uint8_t*>(steps), piece.scales[at]);
-    case WeightFormat::q4: return pack_4bit(piece, row, to, reinterpret_cast<host::Steps*>(steps), piece.scales[at]);
-    default: return pack_16bit(piece.row, format, to);
+    case WeightFormat::f32: std::memcpy(to, chunk.row.data(), static_cast<size_t>(layout.row_bytes)); return true;
+    case WeightFormat::q8: return pack_8bit(row, to, reinterpret_cast<uint8_t*>(steps), chunk.scales[at]);
+    case WeightFormat::q4: return pack_4bit(chunk, row, to, reinterpret_cast<host::Steps*>(steps), chunk.scales[at]);
+    default: return pack_16bit(chunk.row, format, to);
   }
 }
 
-Status put_piece(Backend& backend, Buffer& buffer, const Piece& piece, WeightFormat format, const WeightLayout& layout,
-                 int64_t begin, int64_t count) {
-  PAGODA_RETURN_IF_ERROR(backend.upload(buffer, begin * layout.row_bytes, piece.packed.data(),
+Status upload_chunk(Backend& backend, Buffer& buffer, const Chunk& chunk, WeightFormat format,
+                    const WeightLayout& layout, int64_t begin, int64_t count) {
+  PAGODA_RETURN_IF_ERROR(backend.upload(buffer, begin * layout.row_bytes, chunk.packed.data(),
                                         static_cast<size_t>(count * layout.row_bytes)));
   if (!is_quantised(format)) return ok_status();
   const int64_t row_steps = step_bytes(format, layout.padded_cols);
-  PAGODA_RETURN_IF_ERROR(backend.upload(buffer, layout.steps_offset + begin * row_steps, piece.steps.data(),
+  PAGODA_RETURN_IF_ERROR(backend.upload(buffer, layout.steps_offset + begin * row_steps, chunk.steps.data(),
                                         static_cast<size_t>(count * row_steps)));
-  return backend.upload(buffer, layout.scales_offset + begin * int64_t{sizeof(float)}, piece.scales.data(),
+  return backend.upload(buffer, layout.scales_offset + begin * int64_t{sizeof(float)}, chunk.scales.data(),
                         static_cast<size_t>(count) * sizeof(float));
 }
 
 Status fill(Backend& backend, Buffer& buffer, const WeightSource& source, WeightFormat format,
             const WeightLayout& layout) {
   const int64_t source_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
-  const int64_t most = std::clamp<int64_t>(kPieceBytes / source_bytes, 1, source.rows);
-  Piece piece;
-  piece.source.resize(static_cast<size_t>(most * source_bytes));
-  piece.packed.resize(static_cast<size_t>(most * layout.row_bytes));
-  piece.steps.resize(static_cast<size_t>(most * step_bytes(format, layout.padded_cols)));
-  piece.scales.resize(static_cast<size_t>(most));
+  const int64_t most = std::clamp<int64_t>(kChunkBytes / source_bytes, 1, source.rows);
+  Chunk chunk;
+  chunk.source.resize(static_cast<size_t>(most * source_bytes));
+  chunk.packed.resize(static_cast<size_t>(most * layout.row_bytes));
+  chunk.steps.resize(static_cast<size_t>(most * step_bytes(format, layout.padded_cols)));
+  chunk.scales.resize(static_cast<size_t>(most));
   for (int64_t begin = 0; begin < source.rows; begin += most) {
     const int64_t count = std::min(most, source.rows - begin);
-    PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, piece.source.data()));
+    PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, chunk.source.data()));
     for (int64_t i = 0; i < count; ++i) {
-      piece.row.assign(static_cast<size_t>(layout.padded_cols), 0.0f);
-      host::to_f32(piece.source.data() + i * source_bytes, source.dtype, source.cols, piece.row.data());
-      if (!pack_row(piece, source.cols, format, layout, i))
+      chunk.row.assign(static_cast<size_t>(layout.padded_cols), 0.0f);
+      host::to_f32(chunk.source.data() + i * source_bytes, source.dtype, source.cols, chunk.row.data());
+      if (!pack_row(chunk, source.cols, format, layout, i))
         return make_error(StatusCode::unsupported,
                           concat("weight ", source.name, ": row ", begin + i, " has a number that ",
                                  weight_format_name(format), " cannot hold"));
     }
-    PAGODA_RETURN_IF_ERROR(put_piece(backend, buffer, piece, format, layout, begin, count));
+    PAGODA_RETURN_IF_ERROR(upload_chunk(backend, buffer, chunk, format, layout, begin, count));
   }
   return ok_status();
 }

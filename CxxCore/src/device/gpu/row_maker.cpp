@@ -57,7 +57,7 @@ int64_t end_bytes(const Tensor& t) noexcept {
 
 }  // namespace
 
-bool same_place(const Tensor& a, const Tensor& b) noexcept {
+bool is_same_view(const Tensor& a, const Tensor& b) noexcept {
   return a.buffer == b.buffer && a.offset_bytes == b.offset_bytes && a.shape == b.shape && a.strides == b.strides;
 }
 

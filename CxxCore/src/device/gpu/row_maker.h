@@ -24,7 +24,8 @@ bool makes(const RowMaker& maker, const Tensor& x) noexcept;
 // None if kernels cannot compute them: an unsupported alignment or size, or no maker at all.
 std::optional<MadeRows> made_rows(const RowMaker& maker) noexcept;
 
-bool same_place(const Tensor& a, const Tensor& b) noexcept;
+// Whether two tensors are the same view of the same memory.
+bool is_same_view(const Tensor& a, const Tensor& b) noexcept;
 
 // Whether two tensors may have bytes in common.
 bool may_overlap(const Tensor& a, const Tensor& b) noexcept;

@@ -71,10 +71,10 @@ ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   return sizes;
 }
 
-bool ScratchSizes::fits(const ScratchSizes& room) const noexcept {
-  return rows <= room.rows && scales <= room.scales && partials <= room.partials && gdn_rows <= room.gdn_rows &&
-         gdn_gates <= room.gdn_gates && found <= room.found && expert_order <= room.expert_order &&
-         expert_tiles <= room.expert_tiles;
+bool ScratchSizes::fits(const ScratchSizes& reserved) const noexcept {
+  return rows <= reserved.rows && scales <= reserved.scales && partials <= reserved.partials &&
+         gdn_rows <= reserved.gdn_rows && gdn_gates <= reserved.gdn_gates && found <= reserved.found &&
+         expert_order <= reserved.expert_order && expert_tiles <= reserved.expert_tiles;
 }
 
 Result<Scratch> Scratch::allocate(Backend& backend, const StepLimits& limits) {

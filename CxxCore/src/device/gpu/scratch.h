@@ -42,7 +42,7 @@ struct ScratchSizes {
   int64_t total() const noexcept {
     return rows + scales + partials + gdn_rows + gdn_gates + found + expert_order + expert_tiles;
   }
-  bool fits(const ScratchSizes& room) const noexcept;
+  bool fits(const ScratchSizes& reserved) const noexcept;
 };
 
 struct Scratch {

@@ -14,7 +14,7 @@
 namespace pagoda::device::host {
 namespace {
 
-constexpr int64_t kPieceBytes = int64_t{4} << 20;
+constexpr int64_t kChunkBytes = int64_t{4} << 20;
 
 bool is_weight_type(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
@@ -91,11 +91,11 @@ Status read_into(const WeightSource& source, WeightFormat format, std::byte* to)
   const DType stored = element_type(format);
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
   const int64_t stored_bytes = padded(source.cols) * static_cast<int64_t>(dtype_bytes(stored));
-  const int64_t piece = std::max<int64_t>(1, std::min(source.rows, kPieceBytes / row_bytes));
+  const int64_t chunk_rows = std::max<int64_t>(1, std::min(source.rows, kChunkBytes / row_bytes));
   const bool in_place = source.dtype == stored && row_bytes == stored_bytes;
-  std::vector<std::byte> rows(in_place ? 0 : static_cast<size_t>(piece * row_bytes));
-  for (int64_t begin = 0; begin < source.rows; begin += piece) {
-    const int64_t count = std::min(piece, source.rows - begin);
+  std::vector<std::byte> rows(in_place ? 0 : static_cast<size_t>(chunk_rows * row_bytes));
+  for (int64_t begin = 0; begin < source.rows; begin += chunk_rows) {
+    const int64_t count = std::min(chunk_rows, source.rows - begin);
     PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, in_place ? to + begin * stored_bytes : rows.data()));
     for (int64_t i = 0; i < count && !in_place; ++i)
       if (!convert_row(rows.data() + i * row_bytes, source.dtype, source.cols, stored, to + (begin + i) * stored_bytes))

@@ -117,7 +117,7 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::sp
   const bool is_stop = is_stop_id || is_stop_string || is_last;
   if (!is_stop && request.sequence.num_tokens() < request.sequence.max_num_tokens) return true;
   if (!is_stop && request.is_awaited &&
-      !request.document_position.is_known()) {  // the mask that decides this is not ready yet
+      !request.document_position.is_ready()) {  // the mask that decides this is not ready yet
     request.sequence.drafts.clear();
     request.sequence.is_held = true;
     return false;

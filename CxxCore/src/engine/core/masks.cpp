@@ -11,14 +11,14 @@ namespace pagoda::engine {
 
 // How long a step waits for masks, before its forward pass (for forced tokens) and again after it.
 constexpr auto kMaskPatience = std::chrono::milliseconds(1);
-constexpr auto kIdlePatience = std::chrono::milliseconds(5);  // for a step that can do nothing but wait
+constexpr auto kIdlePatience = std::chrono::milliseconds(5);  // for a step that can only wait
 constexpr int32_t kMaxHeldRows = 16;                          // about 1 MB each; other late rows are waited for
 
 void EngineCore::begin_mask_wait(Clock::time_point now) noexcept { mask_deadline_ = now + kMaskPatience; }
 
 bool EngineCore::find_document_position(ActiveRequest& request, Clock::time_point deadline) {
-  if (!request.document_position.is_known()) request.document_position = masks_.find(*request.guide, deadline);
-  return request.document_position.is_known();
+  if (!request.document_position.is_ready()) request.document_position = masks_.find(*request.guide, deadline);
+  return request.document_position.is_ready();
 }
 
 void EngineCore::await_document_position(ActiveRequest& request) {

@@ -87,9 +87,9 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
   PAGODA_RETURN_IF_ERROR(check_outputs(request));
   const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
-  const int64_t num_known = static_cast<int64_t>(request.answer_ids.size());
+  const int64_t num_answer_ids = static_cast<int64_t>(request.answer_ids.size());
   const int64_t max_tokens = request.pooling != Pooling::none  ? 1
-                             : num_known > 0                   ? num_known
+                             : num_answer_ids > 0              ? num_answer_ids
                              : request.sampling.max_tokens > 0 ? request.sampling.max_tokens
                                                                : default_max_tokens(prompt);
   PAGODA_RETURN_IF_ERROR(scheduler_.check_admission(prompt, max_tokens));
@@ -101,7 +101,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
-  active->speculates = request.speculate && config_.max_drafts > 0 && num_known == 0 && !active->is_pooled();
+  active->speculates = request.speculate && config_.max_drafts > 0 && num_answer_ids == 0 && !active->is_pooled();
   if (active->is_pooled()) {
     active->pooled.assign(static_cast<size_t>(config_.hidden_size), 0.0);
     active->state.resize(static_cast<size_t>(config_.hidden_size));
@@ -110,14 +110,15 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
   active->count_tokens(config_.vocab_size);
   // One token is sampled after the last given token, as in any answer.
-  if (num_known > 0)
+  if (num_answer_ids > 0)
     sequence.tokens.insert(sequence.tokens.end(), request.answer_ids.begin(), request.answer_ids.end() - 1);
   prepare_cache(request, sequence);
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
   if (!request.sampling.banned.empty())
     active->banned.reserve(request.sampling.banned.size() + active->stop_ids.size());
-  if (config_.tokenizer && num_known == 0) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
+  if (config_.tokenizer && num_answer_ids == 0)
+    active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
   const std::span<const int32_t> tags =
       request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};
   active->thinking = Thinking(thinking_format_, tags, request.sampling.thinking_budget);

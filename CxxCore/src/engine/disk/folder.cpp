@@ -136,20 +136,20 @@ void DiskStore::look_again() {
 
 void DiskStore::merge(std::vector<Listed> listed) {
   for (Listed& file : listed) {  // oldest first
-    auto known = entries_.find(file.key);
-    if (known == entries_.end()) {
+    auto found = entries_.find(file.key);
+    if (found == entries_.end()) {
       if (!file.entry) continue;  // removed in the meantime
-      known = entries_.emplace(file.key, *file.entry).first;
+      found = entries_.emplace(file.key, *file.entry).first;
     }
-    Entry& entry = known->second;
+    Entry& entry = found->second;
     entry.size_bytes = file.size_bytes;
     if (entry.time == file.time) continue;
     entry.time = file.time;
     entry.last_use = ++last_use_;
   }
   std::ranges::sort(listed, {}, &Listed::key);
-  std::erase_if(entries_, [&](const auto& known) {  // files removed by another process
-    return known.second.size_bytes > 0 && !std::ranges::binary_search(listed, known.first, {}, &Listed::key);
+  std::erase_if(entries_, [&](const auto& entry) {  // files removed by another process
+    return entry.second.size_bytes > 0 && !std::ranges::binary_search(listed, entry.first, {}, &Listed::key);
   });
   count_files();
 }

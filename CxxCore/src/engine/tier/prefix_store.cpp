@@ -39,7 +39,7 @@ Status PrefixStore::check(const io::PrefixFileHead& head, std::span<const int32_
 PrefixStore::Entries::iterator PrefixStore::parent_of(const Entry& entry) noexcept {
   if (entry.parent_position == 0) return entries_.end();
   const auto parent = entries_.find(entry.parent_key);
-  return parent != entries_.end() && is_known(parent->second, entry.parent_position) ? parent : entries_.end();
+  return parent != entries_.end() && is_usable(parent->second, entry.parent_position) ? parent : entries_.end();
 }
 
 // Parents are marked as used after their children, so that they are evicted after them.
@@ -54,7 +54,7 @@ std::vector<PrefixStore::Entries::iterator> PrefixStore::find_whole(const std::s
   std::vector<Entries::iterator> whole;
   for_each_key(layout_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
     const auto found = entries_.find(key);
-    if (found == entries_.end() || !is_known(found->second, position)) return;
+    if (found == entries_.end() || !is_usable(found->second, position)) return;
     const auto parent = parent_of(found->second);
     if (found->second.parent_position / layout_.block_size <= num_blocks ||
         std::find(whole.rbegin(), whole.rend(), parent) != whole.rend())
@@ -64,13 +64,13 @@ std::vector<PrefixStore::Entries::iterator> PrefixStore::find_whole(const std::s
 }
 
 std::optional<PrefixStore::Next> PrefixStore::find_next(const std::string& salt, std::span<const int32_t> tokens,
-                                                        int32_t num_known, int64_t num_blocks) {
+                                                        int32_t num_cached, int64_t num_blocks) {
   look_again();
   std::lock_guard lock(mutex_);
   if (entries_.empty() || tokens.empty()) return std::nullopt;
   // The last token is always computed.
   const auto whole = find_whole(salt, tokens.first(tokens.size() - 1), num_blocks);
-  if (whole.empty() || whole.back()->second.position <= num_known) return std::nullopt;
+  if (whole.empty() || whole.back()->second.position <= num_cached) return std::nullopt;
   const auto last = whole.back();
   use(last);
   auto next = last;  // back to the first one whose blocks follow the blocks in the caches
@@ -87,7 +87,7 @@ std::optional<io::PrefixFileHead> PrefixStore::plan(const std::string& salt, std
     head.key = key;
     if (position == static_cast<int32_t>(tokens.size())) return;
     const auto found = entries_.find(key);
-    if (found == entries_.end() || !is_known(found->second, position)) return;
+    if (found == entries_.end() || !is_usable(found->second, position)) return;
     head.parent_key = key;
     head.parent_position = position;
   });

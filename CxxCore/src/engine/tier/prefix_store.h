@@ -42,7 +42,7 @@ class PrefixStore {
 
   const PrefixLayout& layout() const noexcept { return layout_; }
 
-  // The prefix to read next in order to resume after more than `num_known` tokens, given that the blocks of the first
+  // The prefix to read next in order to resume after more than `num_cached` tokens, given that the blocks of the first
   // `num_blocks` are cached. `is_last`: its state is needed; otherwise its blocks lead to such a prefix.
   struct Next {
     Hash128Value key;
@@ -50,7 +50,7 @@ class PrefixStore {
     int32_t last_position = 0;  // position of the needed state
     bool is_last = false;
   };
-  std::optional<Next> find_next(const std::string& salt, std::span<const int32_t> tokens, int32_t num_known,
+  std::optional<Next> find_next(const std::string& salt, std::span<const int32_t> tokens, int32_t num_cached,
                                 int64_t num_blocks);
 
   // Verifies everything: the tokens must be the first ones of `tokens`. An invalid prefix is removed. The state may be
@@ -76,7 +76,7 @@ class PrefixStore {
   explicit PrefixStore(PrefixLayout layout) : layout_(std::move(layout)) {}
 
   // Readable, or queued for writing.
-  static bool is_known(const Entry& entry, int32_t position) noexcept {
+  static bool is_usable(const Entry& entry, int32_t position) noexcept {
     return entry.is_ours && entry.position == position;
   }
   bool is_ours(const io::PrefixFileHead& head) const noexcept;

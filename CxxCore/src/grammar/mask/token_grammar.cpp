@@ -40,7 +40,7 @@ std::shared_ptr<const Mask> TokenGrammar::allowed(int32_t id, size_t max_work) {
   const size_t max_masks = kMaxMaskBytes / (static_cast<size_t>(vocabulary_->size) / 8 + 1) + 1;
   if (generation_ != automaton_.generation() || masks_.size() > max_masks) masks_.clear();
   generation_ = automaton_.generation();
-  if (const auto known = masks_.find(id); known != masks_.end()) return known->second;
+  if (const auto cached = masks_.find(id); cached != masks_.end()) return cached->second;
   automaton_.begin_work(max_work);
   Mask mask = compute(id);
   if (automaton_.is_exhausted()) {

@@ -59,7 +59,7 @@ MaskWorker::~MaskWorker() {
 std::shared_ptr<Guide> MaskWorker::begin(std::shared_ptr<TokenGrammar> grammar) {
   auto guide = std::make_shared<Guide>(std::move(grammar));
   std::unique_lock lock(mutex_);
-  told_.reserve(kMaxAhead + 2);
+  accepted_.reserve(kMaxAhead + 2);
   drafts_.reserve(kMaxAhead);
   ahead_.reserve(kMaxAhead);
   positions_.reserve(kMaxAhead + 1);
@@ -184,8 +184,8 @@ void MaskWorker::work(std::unique_lock<std::mutex>& lock) noexcept {
   if (guide.use_count() == 1) return;  // its request has ended
   const uint64_t version = guide->version_;
   const size_t max_work = kSlices[guide->slice_];
-  told_.clear();
-  std::swap(told_, guide->accepted_);
+  accepted_.clear();
+  std::swap(accepted_, guide->accepted_);
   drafts_.assign(guide->drafts_.begin(), guide->drafts_.end());  // both reserved
   lock.unlock();
   if (before_work_) before_work_();
@@ -214,7 +214,7 @@ bool MaskWorker::find_positions(Guide& guide, size_t max_work) noexcept {
   ahead_.clear();
   try {
     if (!guide.matcher_) guide.matcher_.emplace(guide.grammar_);
-    for (const int32_t id : told_) guide.matcher_->accept(tokenizer_->token_bytes(id));
+    for (const int32_t id : accepted_) guide.matcher_->accept(tokenizer_->token_bytes(id));
     Matcher matcher = *guide.matcher_;
     if (!add_position(matcher, max_work)) return false;
     while (ahead_.size() < kMaxAhead && positions_.back().status.is_ok()) {

@@ -28,7 +28,7 @@ struct DocumentPosition {            // a position in a document
   bool must_end = false;             // nothing can follow
   Status status;                     // not ok: the mask takes too much work or memory
 
-  bool is_known() const noexcept { return mask != nullptr || !status.is_ok(); }
+  bool is_ready() const noexcept { return mask != nullptr || !status.is_ok(); }
 };
 
 // The position of one answer in its grammar. Only MaskWorker reads or changes it.
@@ -73,7 +73,7 @@ class MaskWorker {
 
   std::shared_ptr<Guide> begin(std::shared_ptr<TokenGrammar> grammar);  // requests its first mask
   void accept(Guide& guide, int32_t token_id);                          // a token of the answer; requests the next mask
-  // The position after the accepted tokens; is_known() is false if the mask is not ready by the deadline.
+  // The position after the accepted tokens; is_ready() is false if the mask is not ready by the deadline.
   DocumentPosition find(Guide& guide, Clock::time_point deadline);
   // Requests the masks along drafts; at most kMaxAhead.
   void look_ahead(Guide& guide, std::span<const int32_t> drafts);
@@ -118,7 +118,7 @@ class MaskWorker {
   MaskStats stats_;
 
   // Scratch memory for the guide being worked on.
-  std::vector<int32_t> told_, drafts_, ahead_;
+  std::vector<int32_t> accepted_, drafts_, ahead_;
   std::vector<DocumentPosition> positions_;
   std::thread thread_;  // started with the first guide
 };

@@ -7,7 +7,7 @@
 namespace pagoda::io {
 
 // `section` is the object that describes the text model; errors are recorded in it. Needs head_dim, context_length and
-// qk_norm. For full_attention layers, or for sliding_attention layers, which differ in Gemma 3.
+// qk_norm. `kind`: full_attention or sliding_attention, which have different settings in Gemma 3.
 RopeConfig read_rope_config(ConfigFields& section, const ModelConfig& config, LayerKind kind);
 
 // A scaling in command-line syntax: none, or linear, dynamic or yarn with a factor and optionally the trained

@@ -1,5 +1,5 @@
-// Checkpoints whose head contradicts their configuration: a separate head although it should be the embedding, or
-// none.
+// Checkpoints whose head contradicts their configuration: there is a separate head although the configuration ties it
+// to the embedding, or there is no head.
 #pragma once
 
 #include "base/result.h"

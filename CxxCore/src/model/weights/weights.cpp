@@ -61,11 +61,11 @@ static void add_product(const WeightGroup& group, const io::ModelConfig& config,
                                    .format = format_of(group, format),
                                    .silu_mul = group.role == Role::mlp_in && !config.gelu,
                                    .is_head = group.layer_index == kModelLevel};
-  for (device::ProductShape& known : products) {
-    device::ProductShape one = known;
+  for (device::ProductShape& existing : products) {
+    device::ProductShape one = existing;
     one.count = 1;
     if (one != shape) continue;
-    ++known.count;
+    ++existing.count;
     return;
   }
   products.push_back(shape);

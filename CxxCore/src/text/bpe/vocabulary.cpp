@@ -209,18 +209,19 @@ Status BpeVocabulary::add(std::string_view spelling, int64_t id) {
 Status BpeVocabulary::add_verbatim(std::string_view spelling, int64_t id) {
   PAGODA_RETURN_IF_ERROR(check_id(spelling, id));
   const auto index = static_cast<int32_t>(id);
-  const int32_t known = find_spelling(spelling);
-  if (known != kNone && known != index) {
+  const int32_t existing = find_spelling(spelling);
+  if (existing != kNone && existing != index) {
     return make_error(StatusCode::bad_file,
-                      concat("token ", io::quoted(spelling), " has the ids ", known, " and ", id));
+                      concat("token ", io::quoted(spelling), " has the ids ", existing, " and ", id));
   }
-  if (known == kNone && has(index)) {
+  if (existing == kNone && has(index)) {
     return make_error(StatusCode::bad_file, concat("tokens ", io::quoted(this->spelling(index)), " and ",
                                                    io::quoted(spelling), " have the same id ", id));
   }
-  const bool is_model_token = is_sentencepiece_ && known != kNone && !tokens_[index].verbatim;  // so far a model token
-  return known == kNone || is_model_token || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index)
-                                                                      : ok_status();
+  const bool is_model_token =
+      is_sentencepiece_ && existing != kNone && !tokens_[index].verbatim;  // so far a model token
+  return existing == kNone || is_model_token || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index)
+                                                                         : ok_status();
 }
 
 }  // namespace pagoda::text

@@ -19,7 +19,7 @@ constexpr uint8_t kNfcAttention = 64;  // text without these is in NFC; only the
 
 uint8_t char_flags(char32_t c) noexcept;  // c below 0x110000
 
-// Classes that few patterns use; slower than flags.
+// Character classes that few patterns need; testing them is slower than testing flags.
 bool is_upper(char32_t c) noexcept;  // [\p{Lu}\p{Lt}]
 bool is_lower(char32_t c) noexcept;  // \p{Ll}
 bool is_han(char32_t c) noexcept;    // \p{Han}

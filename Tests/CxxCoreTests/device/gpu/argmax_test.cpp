@@ -53,7 +53,7 @@ PAGODA_TEST(gpu_argmax_refuses_what_does_not_fit) {
         StatusCode::unsupported);
   CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 1, .vocab = 4096}));  // 512 bytes, for sample
   CHECK_OK(ops::argmax(rig.encoder(), {rig.zeros(DType::f32, {65, 8}), rig.zeros(DType::i32, {65})}));
-  CHECK(rig.finish().message.find("more than reserve() was told") != std::string::npos);
+  CHECK(rig.finish().message.find("more than was reserved") != std::string::npos);
 }
 
 }  // namespace pagoda::test

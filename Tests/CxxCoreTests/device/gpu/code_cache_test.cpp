@@ -66,7 +66,7 @@ struct Kept {
 
 }  // namespace
 
-PAGODA_TEST(cuda_code_cache_keeps_what_was_used_last) {
+PAGODA_TEST(cuda_code_cache_keeps_the_most_recently_used_files) {
   const std::string folder = temporary_dir();
   const auto key = [](uint64_t number) { return Hash128Value{1, number}; };
   const auto path = [&](uint64_t number) { return folder + "/" + key(number).text() + ".cubin"; };

@@ -46,7 +46,7 @@ PAGODA_TEST(cuda_compiles_a_kernel_once_for_its_constants) {
   CHECK(contains(bench.backend->pipeline("adder", wrong).status.message, "limt"));
 }
 
-PAGODA_TEST(cuda_tells_what_the_compiler_said) {
+PAGODA_TEST(cuda_reports_the_output_of_the_compiler) {
   CudaBench bench;
   const Pipeline& adder = bench.pipeline("adder");
   for (const char* call : {"compile", "function"}) {

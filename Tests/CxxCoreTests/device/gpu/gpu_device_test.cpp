@@ -63,7 +63,7 @@ PAGODA_TEST(gpu_device_refuses_steps_larger_than_reserved) {
   CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64}));
   device::Weight* weight = rig.weight(std::vector<float>(8 * 64), 8, 64, WeightFormat::bf16);
   CHECK_OK(ops::matmul(rig.encoder(), {rig.zeros(DType::f32, {65, 64}), weight, {}, rig.zeros(DType::f32, {65, 8})}));
-  refused(rig, "more than reserve() was told");
+  refused(rig, "more than was reserved");
 }
 
 }  // namespace pagoda::test

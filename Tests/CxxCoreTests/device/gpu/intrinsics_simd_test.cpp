@@ -49,7 +49,7 @@ void check_simd_float(Backend& backend) {
   std::mt19937_64 random(test::seed(11));
   std::vector<float> in(64);
   std::vector<uint32_t> from(64);
-  // Eighths below two: half represents them exactly, and so are their sums.
+  // Eighths below two: half represents them and their sums exactly.
   for (float& f : in) f = static_cast<float>(static_cast<int>(random() % 31) - 15) / 8.0f;
   for (float& f : in)
     if (f == 0.0f) f = 1.0f;
@@ -85,7 +85,7 @@ void check_simd_uint(Backend& backend) {
   std::mt19937_64 random(test::seed(12));
   std::vector<uint32_t> in(64);
   for (uint32_t& v : in) v = static_cast<uint32_t>(random() % 1000) * 2 + 1;
-  in[40] = 0;  // only the first simdgroup has nothing but odd numbers
+  in[40] = 0;  // all numbers are odd only in the first simdgroup
   using P = const uint32_t*;
   using U = uint32_t;
   const auto has = [](P v, U x) { return static_cast<U>(std::count(v, v + 32, x) > 0); };

@@ -18,7 +18,7 @@ struct Seen {
   std::vector<std::byte> out;
   int64_t threadgroups = 0;
 };
-Seen attend(const Batch& batch, bool is_told) {
+Seen attend(const Batch& batch, bool knows_longest) {
   FarBackend::Counts counts;
   auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
   CHECK_OK(software);
@@ -33,7 +33,7 @@ Seen attend(const Batch& batch, bool is_told) {
   const Tensor q = rig.floats(random.normal(rows * kHeads * kDim), {rows, kHeads, kDim});
   const Tensor out = rig.zeros(DType::f32, {rows, kHeads, kDim});
   device::SequenceArgs sequences = make_sequences(rig, batch, kBlockSize, kBlocks);
-  if (!is_told) sequences.max_context = 0;
+  if (!knows_longest) sequences.max_context = 0;
   counts = {};
   CHECK_OK(ops::paged_attention(rig.encoder(), {q, k, v, sequences, 0.3f, 0, out}));
   CHECK_OK(rig.finish());
@@ -51,13 +51,13 @@ PAGODA_TEST(gpu_paged_attention_launches_what_the_longest_sequence_takes) {
                {{{1024, 0}, {1, 1}}, 6},   {{{1535, 9}, {1, 1}}, 6},  {{{300, 600}, {5, 1}}, 4},
                {{{0, 1500}, {20, 30}}, 6}, {{{1500}, {30}}, 1}};
   for (const auto& c : cases) {
-    const Seen told = attend(c.batch, true), untold = attend(c.batch, false);
-    CHECK(told.out == untold.out);
+    const Seen tight = attend(c.batch, true), full = attend(c.batch, false);
+    CHECK(tight.out == full.out);
     const int64_t sequences = c.batch.num_sequences(), group = kHeads / 2;
     const int64_t tiles = c.batch.num_rows() * group / 8 + sequences;
     const bool walks_only = c.parts == 1;  // nothing to merge
-    CHECK_EQ(told.threadgroups, tiles * 2 * c.parts + (walks_only ? 0 : kHeads * sequences));
-    CHECK(untold.threadgroups >= told.threadgroups);
+    CHECK_EQ(tight.threadgroups, tiles * 2 * c.parts + (walks_only ? 0 : kHeads * sequences));
+    CHECK(full.threadgroups >= tight.threadgroups);
   }
 }
 

@@ -49,7 +49,7 @@ struct Stage {
 
 }  // namespace
 
-PAGODA_TEST(gpu_product_choice_takes_what_passes_and_remembers_it) {
+PAGODA_TEST(gpu_product_choice_uses_kernels_that_pass_and_caches_the_result) {
   Stage stage("passes");
   stage.options.may_try = false;
   CHECK_EQ(stage.play(Plays::well, kShapes), std::string(", tensor units not tried yet"));
@@ -74,13 +74,13 @@ PAGODA_TEST(gpu_product_choice_keeps_the_usual_kernels_where_they_are_faster) {
   CHECK_EQ(stage.num_trials, 1);
 }
 
-PAGODA_TEST(gpu_product_choice_refuses_what_is_wrong_and_says_why) {
+PAGODA_TEST(gpu_product_choice_rejects_wrong_kernels_with_a_reason) {
   const struct {
     Plays plays;
     const char* reason;
   } cases[] = {
       {Plays::with_the_batch, "row 0 of 1 has other bits than row 0 of 300"},
-      {Plays::with_the_place, "row 64 of 300 has other bits than row 27 of 300"},
+      {Plays::with_the_row, "row 64 of 300 has other bits than row 27 of 300"},
       {Plays::wrongly, "row 0 is not what the usual kernels give"},
       {Plays::roughly, "row 0 is not what the usual kernels give"},
       {Plays::not_at_all, "does not compile:   1 | static_assert failed"},
@@ -114,7 +114,7 @@ PAGODA_TEST(gpu_product_choice_tries_again_after_a_lack_of_memory) {
   CHECK(stage.play(Plays::well).starts_with(", products on tensor units: "));
 }
 
-PAGODA_TEST(gpu_product_choice_does_not_try_again_what_ended_a_process) {
+PAGODA_TEST(gpu_product_choice_does_not_retry_kernels_that_ended_a_process) {
   Stage stage("ended");
   const std::string kept = stage.options.verdict_folder + "_kept";
   std::filesystem::remove_all(kept);

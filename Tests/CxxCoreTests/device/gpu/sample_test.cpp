@@ -133,7 +133,7 @@ PAGODA_TEST(gpu_sample_refuses_what_does_not_fit) {
             .code == StatusCode::unsupported);
   CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 1, .vocab = 4096}));
   CHECK_OK(ops::sample(rig.encoder(), {logits, draws, tokens}));
-  CHECK(rig.finish().message.find("more than reserve() was told") != std::string::npos);
+  CHECK(rig.finish().message.find("more than was reserved") != std::string::npos);
 }
 
 }  // namespace pagoda::test

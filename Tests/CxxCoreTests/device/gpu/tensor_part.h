@@ -20,7 +20,7 @@ class TensorPart final : public Backend {
     well,            // in half the time
     slowly,          // in twice the time
     with_the_batch,  // more than 64 rows get other bits
-    with_the_place,  // the rows from 64 on do, for any number of rows
+    with_the_row,    // the rows from 64 on do, for any number of rows
     wrongly,         // all sums are twice what they should be
     roughly,         // off by one part in 500
     usual_wrongly,   // the sums of the usual kernels are wrong
@@ -66,7 +66,7 @@ class TensorPart final : public Backend {
     if (!is_tensor) return;
     const bool is_other = plays_ == Plays::with_the_batch && groups.x > 1;
     if (is_other || plays_ == Plays::wrongly || plays_ == Plays::roughly) add(bindings, groups, threads, pipeline, 0);
-    if (plays_ == Plays::with_the_place && groups.x > 1)
+    if (plays_ == Plays::with_the_row && groups.x > 1)
       add(bindings, {groups.x - 1, groups.y, 1}, threads, pipeline, 64);
   }
   Pending& submit() noexcept override { return inner_->submit(); }

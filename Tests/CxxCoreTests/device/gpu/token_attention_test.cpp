@@ -29,24 +29,24 @@ struct Results {
 
 // A cache with random rows before each sequence's new ones, and NaN from there on.
 Tensor filled_cache(Rig& rig, Random& random, const Heads& s, const Batch& batch, int64_t max_blocks) {
-  const int64_t n = batch.num_sequences(), places = n * max_blocks * s.block_size, width = s.kv_heads * s.dim;
-  std::vector<float> rows = random.normal(places * width);
+  const int64_t n = batch.num_sequences(), num_slots = n * max_blocks * s.block_size, width = s.kv_heads * s.dim;
+  std::vector<float> rows = random.normal(num_slots * width);
   std::vector<int64_t> slots;
-  for (int64_t place = 0; place < places; ++place) {
-    const int64_t block = place / s.block_size, position = block / n * s.block_size + place % s.block_size;
-    slots.push_back(place);
+  for (int64_t slot = 0; slot < num_slots; ++slot) {
+    const int64_t block = slot / s.block_size, position = block / n * s.block_size + slot % s.block_size;
+    slots.push_back(slot);
     if (position >= batch.cached[block % n])
-      std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(place * width), width, std::nanf(""));
+      std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(slot * width), width, std::nanf(""));
   }
   const Tensor cache = rig.kv_cache(s.type, n * max_blocks, s.block_size, s.kv_heads, s.dim);
-  const Tensor x = rig.floats(rows, {places, s.kv_heads, s.dim});
+  const Tensor x = rig.floats(rows, {num_slots, s.kv_heads, s.dim});
   CHECK_OK(ops::reshape_and_cache(rig.encoder(), {x, x, rig.longs(slots), cache, cache}));
   CHECK_OK(rig.finish());
   return cache;
 }
 
 // The slots and positions of the batch's new rows, with blocks as make_sequences() gives them.
-void place_rows(const Batch& batch, int64_t block_size, std::vector<int64_t>& slots, std::vector<int32_t>& positions) {
+void add_rows(const Batch& batch, int64_t block_size, std::vector<int64_t>& slots, std::vector<int32_t>& positions) {
   for (int64_t b = 0; b < batch.num_sequences(); ++b)
     for (int64_t p = batch.cached[b]; p < batch.cached[b] + batch.rows[b]; ++p) {
       slots.push_back((p / block_size * batch.num_sequences() + b) * block_size + p % block_size);
@@ -69,7 +69,7 @@ Results attend(const Heads& s, const Batch& batch, int64_t max_context, bool fus
   const Tensor v = split_last(slice(all, 1, q_width + kv_width, kv_width), s.kv_heads, s.dim);
   std::vector<int64_t> slots;
   std::vector<int32_t> positions;
-  place_rows(batch, s.block_size, slots, positions);
+  add_rows(batch, s.block_size, slots, positions);
   std::vector<float> inv_freq, logits = random.normal(s.heads, 5.0f);
   for (int64_t i = 0; i < s.dim / 4; ++i) inv_freq.push_back(std::pow(1e4f, -4.0f * static_cast<float>(i) / s.dim));
   logits.front() = -200;

@@ -172,9 +172,9 @@ PAGODA_TEST(disk_cache_stays_below_its_limit_from_the_start) {
   const std::string folder = test::temporary_dir();
   std::vector<Tokens> prompts;
   for (uint64_t i = 0; i < 6; ++i) prompts.push_back(random_tokens(10 + i, 80));
-  const Run roomy = run(fixture("qwen3_5"), options_for(folder), prompts);
+  const Run large = run(fixture("qwen3_5"), options_for(folder), prompts);
   const int64_t all = bytes_in(folder);
-  CHECK_EQ(roomy.stats.disk.bytes, all);
+  CHECK_EQ(large.stats.disk.bytes, all);
   EngineOptions options = options_for(folder);
   options.prefix_cache_disk_bytes = all / 2;
   const Run half = run(fixture("qwen3_5"), options, {prompts[5], prompts[0]});

@@ -62,7 +62,7 @@ PrefixMatch settled(EngineThread& engine, const Request& request) {
 
 }  // namespace
 
-PAGODA_TEST(engine_find_prefix_tells_what_the_next_request_finds) {
+PAGODA_TEST(engine_find_prefix_predicts_the_next_request) {
   for (const bool has_state : {false, true}) {
     auto engine = start_engine(has_state);
     const Request request = request_of(70);

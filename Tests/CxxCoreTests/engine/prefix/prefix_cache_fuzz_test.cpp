@@ -57,7 +57,7 @@ class Schedule {
   void run(int num_requests, Reach& reach, const std::string& folder = {}, int64_t host_bytes = 0) {
     const std::shared_ptr<HostStore> host =
         host_bytes > 0 ? std::make_shared<HostStore>(layout(), host_bytes) : nullptr;
-    FakeHarness harness(shape_, {kTurnEnd}, open_disk(folder), nullptr, host), solo(roomy(), {kTurnEnd});
+    FakeHarness harness(shape_, {kTurnEnd}, open_disk(folder), nullptr, host), solo(large(), {kTurnEnd});
     struct Entry {
       Request request;
       Recorder recorder;
@@ -108,7 +108,7 @@ class Schedule {
             .state_bytes = shape_.has_state ? sizeof(test::FakeModel::State) : 0};
   }
 
-  Shape roomy() const {
+  Shape large() const {
     Shape shape = shape_;
     shape.num_blocks = 64;
     shape.max_num_tokens = 1024;

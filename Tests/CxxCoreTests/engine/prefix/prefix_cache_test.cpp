@@ -109,17 +109,17 @@ void check_conversation(const Setting& setting) {
   const bool has_state = pair.stats().num_state_slots > 0;
   const Tokens first = random_tokens(rng, 70);
   const Tokens answer = pair.ask(make_request(first, 12), 0);
-  const int known = 70 + 12 - 1;  // the last token of an answer is never computed
+  const int cached = 70 + 12 - 1;  // the last token of an answer is never computed
 
   // An append-only turn continues from the end of the answer; the same again from just before its last token.
   const Tokens second = joined(joined(first, answer), random_tokens(rng, 25));
-  pair.ask(make_request(second, 9), known);
+  pair.ask(make_request(second, 9), cached);
   for (int i = 0; i < 2; ++i) pair.ask(make_request(second, 9), 106);
 
   // The last message edited: resumes at the end of the answer before it. A shorter prompt than any cached one.
   Tokens edited = second;
   edited[90] = (edited[90] + 1) % 95;
-  pair.ask(make_request(edited, 9), has_state ? known : 90);
+  pair.ask(make_request(edited, 9), has_state ? cached : 90);
   pair.ask(make_request(Tokens(first.begin(), first.begin() + 20), 5), has_state ? 0 : 19);
 }
 
@@ -134,15 +134,15 @@ PAGODA_TEST(prefix_cache_conversations_are_the_same_bits) {
     for (int32_t block_size : {8, 32}) check_conversation({.model = model, .block_size = block_size});
 }
 
-PAGODA_TEST(prefix_cache_prompts_may_part_at_every_place_of_a_block) {
+PAGODA_TEST(prefix_cache_prompts_may_diverge_at_any_offset_of_a_block) {
   for (const char* model : {"qwen3_5", "qwen3"})
     for (int32_t block_size : {8, 16, 32}) {
       std::mt19937_64 rng(test::seed(42));
       Pair pair(fixture(model), options_for({.model = model, .block_size = block_size}));
       REQUIRE(pair.is_open());
-      const Tokens prompt = random_tokens(rng, 100), places{31, 32, 33, 47, 48, 49, 63, 64, 65};
-      pair.ask(make_request(prompt, 3, places), 0);
-      for (int32_t offset : places) {
+      const Tokens prompt = random_tokens(rng, 100), offsets{31, 32, 33, 47, 48, 49, 63, 64, 65};
+      pair.ask(make_request(prompt, 3, offsets), 0);
+      for (int32_t offset : offsets) {
         Tokens other = prompt;
         for (size_t i = static_cast<size_t>(offset); i < other.size(); ++i) other[i] = (other[i] + 1) % 95;
         pair.ask(make_request(other, 3), offset);

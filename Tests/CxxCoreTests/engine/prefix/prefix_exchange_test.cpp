@@ -121,7 +121,7 @@ PAGODA_TEST(prefix_exchange_a_changed_file_is_refused_or_removed_and_never_used)
   CHECK(second.store().stats().num_bad_files >= (files.size() == 1 ? 1 : 0));
 }
 
-PAGODA_TEST(prefix_exchange_content_tells_models_apart_and_times_do_not) {
+PAGODA_TEST(prefix_exchange_distinguishes_models_by_content_and_not_by_times) {
   const auto identity = [](const std::string& folder) {
     EngineOptions options;
     options.device = "cpu";

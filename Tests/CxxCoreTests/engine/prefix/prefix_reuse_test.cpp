@@ -41,19 +41,19 @@ Request make_request(const Tokens& prompt, int max_tokens) {
   return request;
 }
 
-Shape roomy(bool has_state = true) {
+Shape large(bool has_state = true) {
   return {.num_blocks = 400, .max_num_tokens = 256, .has_state = has_state, .max_checkpoints = 32};
 }
 
 // Asks with the cache, and compares with an answer without it.
 class Asker {
  public:
-  explicit Asker(const Shape& shape) : house_(shape, {kTurnEnd}), off_(shape, {kTurnEnd}) {}
+  explicit Asker(const Shape& shape) : harness_(shape, {kTurnEnd}), off_(shape, {kTurnEnd}) {}
 
   Usage ask(Request request, Tokens* answer = nullptr) {
     Recorder seen, expected;
-    CHECK_OK(house_.add(request, ++last_id_, seen));
-    house_.run();
+    CHECK_OK(harness_.add(request, ++last_id_, seen));
+    harness_.run();
     request.use_cache = false;
     CHECK_OK(off_.add(request, last_id_, expected));
     off_.run();
@@ -62,10 +62,10 @@ class Asker {
     return seen.usage;
   }
   int cached(const Tokens& prompt) { return ask(make_request(prompt, 2)).cached_tokens; }
-  FakeHarness& harness() { return house_; }
+  FakeHarness& harness() { return harness_; }
 
  private:
-  FakeHarness house_, off_;
+  FakeHarness harness_, off_;
   uint64_t last_id_ = 0;
 };
 
@@ -92,7 +92,7 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
     for (bool has_turn : {true, false}) {
       Tokens prompt = random_tokens(1, 1000);
       if (has_turn) prompt[599] = kTurnEnd;
-      Asker asker(roomy());
+      Asker asker(large());
       CHECK_EQ(asker.cached(prompt), 0);
       const Usage usage = asker.ask(make_request(diverged_at(prompt, row.offset), 2));
       test::note(std::string(row.what) + ": " + std::to_string(usage.cached_tokens));
@@ -100,7 +100,7 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
       CHECK_EQ(usage.matched_tokens, row.offset);
       const bool is_near_miss = usage.cached_tokens < row.offset && row.offset < 1000;
       CHECK_EQ(asker.harness().core->stats().cache.last_near_miss, is_near_miss ? row.offset : -1);
-      Asker attention(roomy(/*has_state=*/false));
+      Asker attention(large(/*has_state=*/false));
       attention.cached(prompt);
       CHECK_EQ(attention.cached(diverged_at(prompt, row.offset)), std::min(row.offset, 999));
     }
@@ -109,7 +109,7 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
 // The first prompt that diverges where there is no state saves one there, within the memory limit; a state that is used
 // repeatedly outlives a stream of prompts that are not.
 PAGODA_TEST(prefix_reuse_learns_where_prompts_part) {
-  Asker asker(roomy());
+  Asker asker(large());
   const Tokens prompt = random_tokens(1, 1000);
   asker.cached(prompt);
   const auto sibling = [&](uint64_t seed) {
@@ -156,7 +156,7 @@ PAGODA_TEST(prefix_reuse_preemption_costs_less_than_a_tenth) {
 
 // Thinking is dropped from the history, and the next turn continues from the end of the last message.
 PAGODA_TEST(prefix_reuse_survives_templates_that_drop_reasoning) {
-  Asker asker(roomy());
+  Asker asker(large());
   const Tokens turn_end{kTurnEnd}, opening{1, 2, 3, 4};
   const Tokens system = joined({random_tokens(1, 60), turn_end}), question = joined({random_tokens(2, 50), turn_end});
   Tokens thought;
@@ -171,7 +171,7 @@ PAGODA_TEST(prefix_reuse_survives_templates_that_drop_reasoning) {
 }
 
 PAGODA_TEST(prefix_reuse_of_prompts_shorter_than_any_grid) {
-  Asker asker(roomy());
+  Asker asker(large());
   CHECK_EQ(asker.cached(random_tokens(6, 5)), 0);
   CHECK_EQ(asker.cached(random_tokens(6, 5)), 4);
   CHECK_EQ(asker.cached(random_tokens(6, 9)), 4);
@@ -180,7 +180,7 @@ PAGODA_TEST(prefix_reuse_of_prompts_shorter_than_any_grid) {
 }
 
 PAGODA_TEST(prefix_reuse_after_a_cancelled_prefill) {
-  Asker asker(roomy());
+  Asker asker(large());
   const Tokens prompt = random_tokens(8, 700);
   Recorder recorder;
   CHECK_OK(asker.harness().add(make_request(prompt, 2), 100, recorder));
@@ -191,9 +191,9 @@ PAGODA_TEST(prefix_reuse_after_a_cancelled_prefill) {
   CHECK_EQ(asker.cached(prompt), 512);
 }
 
-PAGODA_TEST(prefix_reuse_after_preemption_recomputes_only_what_was_given_up) {
+PAGODA_TEST(prefix_reuse_after_preemption_recomputes_only_evicted_blocks) {
   const Shape shape{.num_blocks = 46, .max_num_seqs = 2, .max_num_tokens = 256, .max_checkpoints = 8};
-  FakeHarness harness(shape, {kTurnEnd}), off(roomy(), {kTurnEnd});
+  FakeHarness harness(shape, {kTurnEnd}), off(large(), {kTurnEnd});
   const Request requests[] = {make_request(random_tokens(9, 300), 150), make_request(random_tokens(10, 300), 150)};
   Recorder seen[2], expected[2];
   for (uint64_t i = 0; i < 2; ++i) CHECK_OK(harness.add(requests[i], i + 1, seen[i]));
@@ -233,7 +233,7 @@ PAGODA_TEST(prefix_reuse_never_shows_a_secret_to_another_tenant) {
 }
 
 PAGODA_TEST(prefix_reuse_nothing_stays_of_a_failed_step) {
-  FakeHarness harness(roomy(), {kTurnEnd});
+  FakeHarness harness(large(), {kTurnEnd});
   harness.model->fail_at_step = 1;
   Recorder failed, again;
   CHECK_OK(harness.add(make_request(random_tokens(12, 300), 4), 1, failed));

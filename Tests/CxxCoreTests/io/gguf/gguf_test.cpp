@@ -220,7 +220,7 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
   test::check_row("type that is not read",
                   weights(model(sizes, 6, gguf_tensor("token_embd.weight", {256, 4}, 16, 0), 1)),
                   StatusCode::unsupported, "IQ2_XXS");
-  test::check_row("same place twice",
+  test::check_row("same offset twice",
                   weights(model(sizes, 6,
                                 gguf_tensor("blk.0.ffn_norm.weight", {8}, kF32, 0) +
                                     gguf_tensor("blk.0.post_attention_norm.weight", {8}, kF32, 0),
@@ -246,7 +246,7 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
   test::check_row("no merges", tokenizer(gpt2 + pre, 2), bad, "merges");
 }
 
-PAGODA_TEST(gguf_says_what_begins_a_text) {
+PAGODA_TEST(gguf_gives_the_tokens_that_precede_a_text) {
   const auto processor = [](const char* pre, const std::string& keys, uint64_t count) {
     const std::string strings = raw(kArray) + raw(kString);
     const std::string bytes =

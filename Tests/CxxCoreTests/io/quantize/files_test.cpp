@@ -94,8 +94,8 @@ PAGODA_TEST(quantize_files_keeps_every_weight_within_its_rounding) {
     REQUIRE_OK(old_one);
     REQUIRE_OK(new_one);
     // MLX's scale represents zero exactly, so the end of a group nearer to zero may be up to a step outside and is
-    // clipped. The scale is rounded to the weights' own format after the words are chosen, and so are product and sum
-    // when they are read: each of these costs about half a step of 255.
+    // clipped. The scale is rounded to the weights' own format after the words are chosen, and the product and the
+    // sum are rounded when they are read: each rounding costs about half a step of 255.
     const float limit = bits == 4 ? 1.1f : 2.6f;
     for (const char* stem : {"model.embed_tokens", "model.layers.3.self_attn.q_proj", "model.layers.0.mlp.down_proj"}) {
       const float worst = worst_error(*old_one, *new_one, read_scales(out, stem), std::string(stem) + ".weight");
@@ -109,7 +109,7 @@ PAGODA_TEST(quantize_files_keeps_every_weight_within_its_rounding) {
   }
 }
 
-PAGODA_TEST(quantize_files_copies_what_lies_beside_and_says_so_in_the_config) {
+PAGODA_TEST(quantize_files_copies_other_files_and_updates_the_config) {
   const std::string out = test::temporary_dir() + "/new/";
   REQUIRE_OK(quantize(test::mini_model_dir(), out, 4, /*max_shard=*/1 << 20).status);
   const auto files = files_in(out);
@@ -173,7 +173,7 @@ PAGODA_TEST(quantize_files_does_not_write_a_number_that_is_not_finite) {
   CHECK(!fs::exists(out) && !fs::exists(out + ".partial"));
 }
 
-PAGODA_TEST(output_folder_lets_one_write_and_takes_over_what_a_killed_one_left) {
+PAGODA_TEST(output_folder_has_one_writer_and_takes_over_after_a_killed_one) {
   const std::string path = test::temporary_dir() + "/one";
   fs::create_directories(path + ".partial");
   std::ofstream(path + ".partial/rest") << "x";

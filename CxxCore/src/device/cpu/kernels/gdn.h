@@ -62,8 +62,8 @@ static void gdn_keys(const GdnKeys& keys) {
 }
 
 // to[r] = S^T x[r] for Vectors vectors in each of Panels panels [dk][width] of S; `count` columns exist from the first
-// vector on. Results of consecutive panels are kGdnPanel apart. Ahead: the panel after this one, which may be of the
-// next head, is prefetched meanwhile.
+// vector on. Results of consecutive panels are kGdnPanel apart. Ahead: also prefetches the panel after this one,
+// which may belong to the next head.
 template <bool Whole, int Rows, int Panels, int Vectors, bool Ahead = false>
 PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                float* to, int64_t to_stride) {
@@ -94,7 +94,8 @@ PAGODA_INLINE void last_rows_times(int64_t rows, const float* state, int64_t dk,
   }
 }
 
-// All rows against Vectors vectors of a panel, which stays in L1 meanwhile. num_x is even. The first pass prefetches.
+// Multiplies all rows by Vectors vectors of a panel, which stays in L1 during all passes. num_x is even. The first pass
+// prefetches.
 template <bool Whole, int Vectors>
 PAGODA_INLINE void panel_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                int64_t num_x, float* to, int64_t to_stride) {

@@ -97,7 +97,7 @@ PAGODA_INLINE bool int8_in_one_pass(const PackedTile& t, int64_t block) {
   }
 }
 
-// Blocks [block, block + Blocks) for all rows; the blocks' weights stay in cache meanwhile.
+// Computes blocks [block, block + Blocks) for all rows, so that the blocks' weights stay in the cache.
 template <class Weights, int Blocks>
 static void int8_rows(const PackedTile& t, int64_t block) {
   if (int8_in_one_pass<Weights, kOnePassRows, Blocks>(t, block)) return;

@@ -1,5 +1,5 @@
-// Kernel source: 4-bit weights times many rows: a stretch of K is unpacked to int8 once, then all rows stream past it.
-// Sums are spilled between stretches, which changes no bit: integers are exact.
+// Kernel source: 4-bit weights times many rows: a range of K is unpacked to int8 once and then multiplied with all
+// rows. Sums are stored between ranges, which changes no bit: integers are exact.
 
 constexpr int64_t kMinUnpackRows = 2 * kInt8Rows + 1;  // fewer rows unpack on the fly
 constexpr int64_t kUnpackColumns = 512;                // kInt8Blocks blocks of this take at most two thirds of L1
@@ -9,7 +9,7 @@ constexpr int64_t kWaitingBytes = kWaitingRows * kInt8Blocks * kBlockChannels * 
 static_assert(kWaitingBytes + kInt8Blocks * kUnpackBytes <= kPackedScratch && kWaitingRows % kInt8Rows == 0);
 
 // Columns [begin, end) of some blocks at `weights` in the form dot() takes, kUnpackBytes per block.
-struct Stretch {
+struct ColumnRange {
   int64_t block, begin, end;
   bool is_last;
   std::byte* weights;
@@ -17,25 +17,24 @@ struct Stretch {
 
 template <int Blocks>
 struct KeepLines {
-  const Stretch& stretch;
+  const ColumnRange& range;
   [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
     for (int j = 0; j < Blocks; ++j)
-      __builtin_memcpy(stretch.weights + j * kUnpackBytes + (column - stretch.begin) * kBlockChannels, &w[j], 64);
+      __builtin_memcpy(range.weights + j * kUnpackBytes + (column - range.begin) * kBlockChannels, &w[j], 64);
   }
 };
 
 // `waiting`: the spilled sums of rows [m, m + Rows) and these blocks.
 template <int Rows, int Blocks>
-static void multiply_stretch(const PackedTile& t, const Stretch& stretch, int64_t m, std::byte* waiting) {
-  IntegerSums<Rows, Blocks> all(t, m, stretch.begin);
-  if (stretch.begin > 0) __builtin_memcpy(all.sums, waiting, sizeof all.sums);
-  for (int64_t column = 0; column < stretch.end - stretch.begin; column += 4) {
+static void multiply_range(const PackedTile& t, const ColumnRange& range, int64_t m, std::byte* waiting) {
+  IntegerSums<Rows, Blocks> all(t, m, range.begin);
+  if (range.begin > 0) __builtin_memcpy(all.sums, waiting, sizeof all.sums);
+  for (int64_t column = 0; column < range.end - range.begin; column += 4) {
     Bytes w[Blocks];
-    for (int j = 0; j < Blocks; ++j)
-      w[j] = load_as<Bytes>(stretch.weights + j * kUnpackBytes + column * kBlockChannels);
+    for (int j = 0; j < Blocks; ++j) w[j] = load_as<Bytes>(range.weights + j * kUnpackBytes + column * kBlockChannels);
     all.add(w, column);
   }
-  if (stretch.is_last) all.finish(t, m, stretch.block);
+  if (range.is_last) all.finish(t, m, range.block);
   else __builtin_memcpy(waiting, all.sums, sizeof all.sums);
 }
 
@@ -45,11 +44,11 @@ static void multiply_unpacked(const PackedTile& t, int64_t block, int64_t begin,
   const int64_t columns = t.groups * kPackedColumns;
   for (int64_t column = 0; column < columns; column += kUnpackColumns) {
     const int64_t until = column + kUnpackColumns < columns ? column + kUnpackColumns : columns;
-    const Stretch stretch{block, column, until, until == columns, t.scratch + kWaitingBytes};
-    KeepLines<Blocks> keep{stretch};
+    const ColumnRange range{block, column, until, until == columns, t.scratch + kWaitingBytes};
+    KeepLines<Blocks> keep{range};
     for (int64_t c = column; c < until; c += kChunk) Int4Weights::lines<Blocks>(t, block, c, keep);
     over_rows(begin, end, [&]<int Rows>(int64_t m) PAGODA_LAMBDA {
-      multiply_stretch<Rows, Blocks>(t, stretch, m, t.scratch + (m - begin) * Blocks * kBlockChannels * 4);
+      multiply_range<Rows, Blocks>(t, range, m, t.scratch + (m - begin) * Blocks * kBlockChannels * 4);
     });
   }
 }

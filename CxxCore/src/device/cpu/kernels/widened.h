@@ -1,6 +1,6 @@
-// Kernel source: bf16 weights times many rows: a stretch of K is widened to f32 once, on both sides, then all rows
-// stream past it. Results are spilled between stretches, which changes no bit: each is added to once per 32 columns, as
-// in packed.h. Needs kWideRows and kWideBlocks, whose even and odd sums fit the registers.
+// Kernel source: bf16 weights times many rows: a range of K is widened to f32 once, in weights and rows, and then
+// multiplied. Results are stored between ranges, which changes no bit: each is added to once per 32 columns, as in
+// packed.h. Needs kWideRows and kWideBlocks, whose even and odd sums fit the registers.
 
 constexpr int64_t kMinWideRows = 2 * kWideRows + 1;             // fewer rows widen on the fly
 constexpr int64_t kWideColumns = 256;                           // two thirds of L1

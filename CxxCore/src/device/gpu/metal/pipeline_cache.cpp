@@ -89,7 +89,7 @@ const KernelSource* PipelineCache::source(std::string_view file) const {
 }
 
 Result<MTL::Library*> PipelineCache::library(std::string_view file) {
-  if (auto known = libraries_.find(file); known != libraries_.end()) return known->second.get();
+  if (auto cached = libraries_.find(file); cached != libraries_.end()) return cached->second.get();
   const KernelSource* text = source(file);
   if (text == nullptr) return make_error(StatusCode::internal, "no text of " + std::string(file) + ".metal");
   if (has_tensors(*text) && !compiles_tensors())
@@ -160,8 +160,8 @@ Result<const MetalPipeline*> PipelineCache::find_or_make(std::string_view name, 
   auto made = std::make_unique<MetalPipeline>();
   PAGODA_ASSIGN_OR_RETURN(made->kernel, check_pipeline(files_, name, constants));
   made->constants = constant_bits(*made->kernel, constants);
-  for (const auto& known : pipelines_)
-    if (known->kernel == made->kernel && known->constants == made->constants) return known.get();
+  for (const auto& cached : pipelines_)
+    if (cached->kernel == made->kernel && cached->constants == made->constants) return cached.get();
   PAGODA_RETURN_IF_ERROR(compile(*made));
   pipelines_.push_back(std::move(made));
   return pipelines_.back().get();

@@ -7,7 +7,7 @@ namespace pagoda::device::gpu {
 
 void GpuEncoder::argmax(const ArgmaxArgs& a) noexcept {
   const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
-  if (!check_room(ScratchSizes::argmax(rows, vocab), "argmax")) return;
+  if (!check_scratch(ScratchSizes::argmax(rows, vocab), "argmax")) return;
   pagoda_args::Argmax args{};
   args.logits_stride = a.logits.strides[0];
   args.vocab = as_uint(vocab);

@@ -32,7 +32,7 @@ uint32_t tiles_of(const ExpertMatmulArgs& a, int64_t tile_rows) noexcept {
 void GpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   const auto& weight = static_cast<const GpuWeight&>(*a.weight);
   const int64_t rows = a.out.shape[0];
-  if (rows == 0 || !check_room(ScratchSizes::experts(rows, a.num_experts), "expert_matmul")) return;
+  if (rows == 0 || !check_scratch(ScratchSizes::experts(rows, a.num_experts), "expert_matmul")) return;
   if (is_quantised(weight.format()) || weight.format() == WeightFormat::bf16) expert_products(a, weight);
   else expert_sums(a, weight);
 }

@@ -66,8 +66,8 @@ bool is_part_of(const Tensor& out, const Tensor& t) noexcept {
 bool is_made_by(const CausalConv1dArgs& conv, const GdnArgs& a) noexcept {
   return conv.x.shape[0] == conv.sequences.context_lens.shape[0] && conv.x.shape[0] <= kConvSequences &&
          conv.tail.shape[1] >= conv.weight.shape[0] && is_part_of(conv.out, a.q) && is_part_of(conv.out, a.k) &&
-         is_part_of(conv.out, a.v) && same_place(conv.sequences.context_lens, a.sequences.context_lens) &&
-         same_place(conv.sequences.state_slots, a.sequences.state_slots);
+         is_part_of(conv.out, a.v) && is_same_view(conv.sequences.context_lens, a.sequences.context_lens) &&
+         is_same_view(conv.sequences.state_slots, a.sequences.state_slots);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ void GpuEncoder::gdn(const GdnArgs& a) noexcept {
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], dk = a.q.shape[2];
   if (!check(check_gdn(dk)) || !accept(a, s.cu_seqlens) ||
-      !check_room(ScratchSizes::gdn(tokens, num_sequences, a.q.shape[1], a.v.shape[1], dk), "gdn"))
+      !check_scratch(ScratchSizes::gdn(tokens, num_sequences, a.q.shape[1], a.v.shape[1], dk), "gdn"))
     return;
   const pagoda_args::Gdn args = args_of(a);
   const bool is_narrow = dk <= 128;

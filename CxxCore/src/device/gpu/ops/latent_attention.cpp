@@ -48,9 +48,10 @@ void GpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
     return;
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], heads = a.q.shape[1];
-  const int64_t room = ceil_divide(s.block_tables.shape[1] * a.cache.shape[1], kPartition);
-  if (!check_room(ScratchSizes::attention(num_sequences, heads, a.out.shape[2], room), "latent_attention")) return;
-  const pagoda_args::LatentAttention args = args_of(a, room);
+  const int64_t max_parts = ceil_divide(s.block_tables.shape[1] * a.cache.shape[1], kPartition);
+  if (!check_scratch(ScratchSizes::attention(num_sequences, heads, a.out.shape[2], max_parts), "latent_attention"))
+    return;
+  const pagoda_args::LatentAttention args = args_of(a, max_parts);
   namespace attention = kernels::latent_attention;
   const DType type = a.cache.dtype;
   const KernelId& kernel =
@@ -59,7 +60,7 @@ void GpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
       {"use_window", false}, {"use_softcap", false}, {"use_sinks", false}};
   const bool has_prompts_only = num_sequences == 1 && tokens > 1;
   launch(kernel,
-         {{as_uint(tokens * heads / kRows + num_sequences), has_prompts_only ? 1 : as_uint(num_parts(s, room))}},
+         {{as_uint(tokens * heads / kRows + num_sequences), has_prompts_only ? 1 : as_uint(num_parts(s, max_parts))}},
          {a.q, a.cache, s.cu_seqlens, s.context_lens, s.block_tables, scratch_.partials, a.out}, args, constants);
   if (!has_prompts_only)
     launch(kernels::latent_attention_reduce::kernel, {{args.heads, args.num_sequences}},

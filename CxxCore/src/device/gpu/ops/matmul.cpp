@@ -18,7 +18,7 @@ constexpr int64_t kRuns = 8, kChunk = 64;  // partial sums over columns: see the
 // Whether rows are aligned for vectors of 16 bytes.
 bool is_aligned(const Tensor& x) noexcept { return x.offset_bytes % 16 == 0 && x.strides[0] % 4 == 0; }
 
-// Whether kernels multiply by bfloats, to which they can convert rows without padding as they read them.
+// Whether kernels can convert rows to bfloat16 while reading them: only rows without padding, for these formats.
 bool takes_bfloats(const GpuWeight& weight) noexcept {
   const bool is_bfloat = weight.format() == WeightFormat::bf16 || is_quantised(weight.format());
   return is_bfloat && weight.cols() == weight.layout().padded_cols;
@@ -111,7 +111,7 @@ void GpuEncoder::matmul_float(const Product& product, const GpuWeight& weight) n
 // Converts activations to the form that the 16-bit, 8-bit and 4-bit kernels read, in scratch.
 bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight& weight) noexcept {
   const WeightLayout& layout = weight.layout();
-  if (!check_room(ScratchSizes::matmul(x.shape[0], layout.padded_cols), "matmul")) return false;
+  if (!check_scratch(ScratchSizes::matmul(x.shape[0], layout.padded_cols), "matmul")) return false;
   pagoda_args::MatmulRows rows{};
   rows.cols = as_uint(weight.cols());
   rows.padded_cols = as_uint(layout.padded_cols);

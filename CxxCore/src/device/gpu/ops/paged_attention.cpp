@@ -57,10 +57,10 @@ const KernelId& token_kernel(DType cache) noexcept {
 
 }  // namespace
 
-int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
-  if (s.max_context == 0) return room;
+int64_t num_parts(const SequenceArgs& s, int64_t max_parts) noexcept {
+  if (s.max_context == 0) return max_parts;
   const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
-  return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
+  return std::min(max_parts, static_cast<int64_t>(std::bit_ceil(needed)));
 }
 
 int64_t GpuEncoder::context_class(int64_t max_context) const noexcept {
@@ -83,20 +83,20 @@ Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noe
 // Whether the waiting rotations and caching belong to these queries and caches, with one token per sequence, and `out`
 // does not overlap the keys and values that other threadgroups still read.
 bool GpuEncoder::rotates_and_caches_for(const PagedAttentionArgs& a) const noexcept {
-  return caching_ && same_place(waiting_[0].out, a.q) && same_place(caching_->k_cache, a.k_cache) &&
-         same_place(caching_->v_cache, a.v_cache) && a.q.shape[0] == a.sequences.context_lens.shape[0] &&
+  return caching_ && is_same_view(waiting_[0].out, a.q) && is_same_view(caching_->k_cache, a.k_cache) &&
+         is_same_view(caching_->v_cache, a.v_cache) && a.q.shape[0] == a.sequences.context_lens.shape[0] &&
          a.q.shape[1] / a.k_cache.shape[2] <= kTokenHeads && !may_overlap(a.out, waiting_[1].x) &&
          !may_overlap(a.out, caching_->v);
 }
 
 void GpuEncoder::token_attention(const PagedAttentionArgs& a, const pagoda_args::PagedAttention& attention,
-                                 int64_t max_parts) noexcept {
+                                 int64_t parts) noexcept {
   num_waiting_ = 0;
   const ReshapeAndCacheArgs caching = *std::exchange(caching_, std::nullopt);
   const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
   const pagoda_args::TokenAttention args{attention, rope_args(caching)};
   launch(token_kernel(a.k_cache.dtype),
-         {{attention.num_sequences, as_uint(a.k_cache.shape[2]), attention.is_split ? as_uint(max_parts) : 1}},
+         {{attention.num_sequences, as_uint(a.k_cache.shape[2]), attention.is_split ? as_uint(parts) : 1}},
          {q.x, k.x, caching.v, or_else(q.weight, q.inv_freq), or_else(k.weight, q.inv_freq), q.positions, q.inv_freq,
           caching.slot_mapping, a.k_cache, a.v_cache, a.sequences.context_lens, a.sequences.block_tables,
           or_else(a.sinks, a.q), scratch_.partials, a.out},
@@ -108,11 +108,12 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
     return;
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
-  const int64_t room = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
-  if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], room), "paged_attention")) return;
-  pagoda_args::PagedAttention args = args_of(a, room);
-  const int64_t max_parts = num_parts(s, room);
-  const bool is_split = max_parts > 1 && (num_sequences > 1 || tokens == 1);
+  const int64_t max_parts = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
+  if (!check_scratch(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], max_parts), "paged_attention"))
+    return;
+  pagoda_args::PagedAttention args = args_of(a, max_parts);
+  const int64_t parts = num_parts(s, max_parts);
+  const bool is_split = parts > 1 && (num_sequences > 1 || tokens == 1);
   args.is_split = is_split;
   // Two tiles of rows if there are prompts and they fit in 32 KiB of threadgroup memory.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
@@ -120,10 +121,10 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
       {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};
   const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
-  if (rotates_and_caches_for(a)) token_attention(a, args, max_parts);
+  if (rotates_and_caches_for(a)) token_attention(a, args, parts);
   else
     launch(attention_kernel(a.k_cache.dtype, row_tiles),
-           {{as_uint(tiles), as_uint(a.k_cache.shape[2]), is_split ? as_uint(max_parts) : 1}},
+           {{as_uint(tiles), as_uint(a.k_cache.shape[2]), is_split ? as_uint(parts) : 1}},
            {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
            args, constants);
   if (is_split)

@@ -8,8 +8,8 @@ namespace {
 
 // Whether both can be fused into one launch: equal except for the tensors they read and write, each in place.
 bool are_alike(const QkNormRopeArgs& q, const QkNormRopeArgs& k) noexcept {
-  return same_place(q.x, q.out) && same_place(k.x, k.out) && same_place(q.positions, k.positions) &&
-         same_place(q.inv_freq, k.inv_freq) && q.x.shape[0] == k.x.shape[0] && q.x.shape[2] == k.x.shape[2] &&
+  return is_same_view(q.x, q.out) && is_same_view(k.x, k.out) && is_same_view(q.positions, k.positions) &&
+         is_same_view(q.inv_freq, k.inv_freq) && q.x.shape[0] == k.x.shape[0] && q.x.shape[2] == k.x.shape[2] &&
          q.eps == k.eps && q.weight_offset == k.weight_offset && q.weight.is_present() == k.weight.is_present();
 }
 
@@ -23,7 +23,7 @@ void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
 
 // Whether `a` now waits together with the rotations of its keys: attention may fuse them.
 bool GpuEncoder::rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
-  if (num_waiting_ != 2 || caching_ || !same_place(waiting_[1].out, a.k)) return false;
+  if (num_waiting_ != 2 || caching_ || !is_same_view(waiting_[1].out, a.k)) return false;
   caching_ = a;
   return true;
 }

@@ -12,7 +12,7 @@ static_assert(offsetof(Draw, top_k) == offsetof(pagoda_args::SampleRow, top_k));
 
 void GpuEncoder::sample(const SampleArgs& a) noexcept {
   const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
-  if (!check_room(ScratchSizes::sample(rows, vocab), "sample")) return;
+  if (!check_scratch(ScratchSizes::sample(rows, vocab), "sample")) return;
   pagoda_args::Sample args{};
   args.logits_stride = a.logits.strides[0];
   args.vocab = as_uint(vocab);

@@ -14,8 +14,8 @@ void GpuEncoder::launch_gate(const SigmoidGateArgs& a) noexcept {
   args.out_head_stride = a.out.strides[1];
   args.heads = as_uint(a.x.shape[1]);
   args.dim = as_uint(a.x.shape[2]);
-  const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1] * a.x.shape[2], 128));
-  launch(kernels::sigmoid_gate::kernel, {{pieces, as_uint(a.x.shape[0])}}, {a.x, a.gate, a.out}, args);
+  const uint32_t groups = as_uint(ceil_divide(a.x.shape[1] * a.x.shape[2], 128));
+  launch(kernels::sigmoid_gate::kernel, {{groups, as_uint(a.x.shape[0])}}, {a.x, a.gate, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

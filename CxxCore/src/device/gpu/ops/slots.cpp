@@ -8,12 +8,12 @@
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kThreads = 128, kUnitsPerThread = 8, kMaxPieces = 1024;
+constexpr int64_t kThreads = 128, kUnitsPerThread = 8, kMaxGroups = 1024;
 
 struct Units {
   pagoda_args::Slot args{};
   bool has_words = true;
-  uint32_t pieces = 1;  // threadgroups per slot
+  uint32_t groups = 1;  // threadgroups per slot
 };
 
 Units units_of(const Tensor& pool) noexcept {
@@ -24,8 +24,8 @@ Units units_of(const Tensor& pool) noexcept {
   units.has_words = unit == 4;
   units.args.slot_stride = stride_bytes / unit;
   units.args.slot_units = slot_bytes / unit;
-  units.pieces =
-      as_uint(std::clamp<int64_t>(ceil_divide(units.args.slot_units, kThreads * kUnitsPerThread), 1, kMaxPieces));
+  units.groups =
+      as_uint(std::clamp<int64_t>(ceil_divide(units.args.slot_units, kThreads * kUnitsPerThread), 1, kMaxGroups));
   return units;
 }
 
@@ -35,7 +35,7 @@ void GpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
   if (!accept(a, a.slots)) return;
   const Units units = units_of(a.pool);
   launch(units.has_words ? kernels::zero_slots::words : kernels::zero_slots::bytes,
-         {{units.pieces, as_uint(a.slots.shape[0])}}, {a.pool, a.slots}, units.args);
+         {{units.groups, as_uint(a.slots.shape[0])}}, {a.pool, a.slots}, units.args);
 }
 
 void GpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
@@ -43,7 +43,7 @@ void GpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
   units.args.from = a.from;
   units.args.to = a.to;
   if (a.from != a.to)
-    launch(units.has_words ? kernels::copy_slot::words : kernels::copy_slot::bytes, {{units.pieces}}, {a.pool},
+    launch(units.has_words ? kernels::copy_slot::words : kernels::copy_slot::bytes, {{units.groups}}, {a.pool},
            units.args);
 }
 

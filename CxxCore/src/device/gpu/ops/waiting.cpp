@@ -29,7 +29,7 @@ void GpuEncoder::launch_maker(const RowMaker& maker) noexcept {
 
 // Whether the waiting product is the norm's residual and could be added to its x.
 bool GpuEncoder::add_to(const RmsNormArgs& a) noexcept {
-  if (!product_ || !a.residual.is_present() || !same_place(product_->args.out, a.residual)) return false;
+  if (!product_ || !a.residual.is_present() || !is_same_view(product_->args.out, a.residual)) return false;
   Product product = *product_;
   const std::optional<MadeRows> made = made_rows(product.maker);
   const bool reads_x =

@@ -48,7 +48,7 @@ struct Rendezvous {
       group.num_arrived = 0;
       last(slots);
       group.ready = ~0u;
-      w.ready_simdgroups_ |= group.place_bit;
+      w.ready_simdgroups_ |= group.order_bit;
       if (w.options_->order == Order::random && (w.next_random() & 1)) w.switch_to(fiber, w.first_ready(0, 0));
     }
     return slots;

@@ -53,8 +53,8 @@ Result<const Pipeline*> SoftwareBackend::pipeline(std::string_view name, std::sp
   auto made = std::make_unique<SoftwarePipeline>();
   PAGODA_ASSIGN_OR_RETURN(made->kernel, check_pipeline(files_, name, constants));
   made->constants = constant_bits(*made->kernel, constants);
-  for (const auto& known : pipelines_)
-    if (known->kernel == made->kernel && known->constants == made->constants) return known.get();
+  for (const auto& cached : pipelines_)
+    if (cached->kernel == made->kernel && cached->constants == made->constants) return cached.get();
   pipelines_.push_back(std::move(made));
   return pipelines_.back().get();
 }

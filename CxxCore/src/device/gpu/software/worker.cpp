@@ -78,14 +78,15 @@ void Worker::shuffle(uint8_t* order, uint32_t count) noexcept {
 
 void Worker::choose_order() noexcept {
   shuffle(simdgroup_order_, num_simdgroups_);
-  for (uint32_t i = 0; i < num_simdgroups_; ++i) simdgroup_place_[simdgroup_order_[i]] = static_cast<uint8_t>(i);
+  for (uint32_t i = 0; i < num_simdgroups_; ++i) simdgroup_order_index_[simdgroup_order_[i]] = static_cast<uint8_t>(i);
   for (uint32_t g = 0; g < num_simdgroups_; ++g) {
     Simdgroup& group = simdgroups_[g];
     shuffle(group.order, kSimdWidth);
-    for (uint32_t i = 0; i < kSimdWidth; ++i) fibers_[g * kSimdWidth + group.order[i]].place = static_cast<uint8_t>(i);
+    for (uint32_t i = 0; i < kSimdWidth; ++i)
+      fibers_[g * kSimdWidth + group.order[i]].order_index = static_cast<uint8_t>(i);
     group.num_arrived = 0;
     group.ready = ~0u;
-    group.place_bit = 1u << simdgroup_place_[g];
+    group.order_bit = 1u << simdgroup_order_index_[g];
     group.fibers = &fibers_[g * kSimdWidth];
   }
   ready_simdgroups_ = num_simdgroups_ == 32 ? ~0u : (1u << num_simdgroups_) - 1u;
@@ -104,9 +105,9 @@ Fiber* Worker::first_ready(uint32_t from_simdgroup, uint32_t from_lane) noexcept
     }
     return static_cast<uint32_t>(__builtin_ctz(ready));
   };
-  const uint32_t place = choose(ready_simdgroups_, from_simdgroup);
-  Simdgroup& group = simdgroups_[simdgroup_order_[place]];
-  return &group.fibers[group.order[choose(group.ready, place == from_simdgroup ? from_lane : 0)]];
+  const uint32_t index = choose(ready_simdgroups_, from_simdgroup);
+  Simdgroup& group = simdgroups_[simdgroup_order_[index]];
+  return &group.fibers[group.order[choose(group.ready, index == from_simdgroup ? from_lane : 0)]];
 }
 
 void Worker::switch_to(Fiber* from, Fiber* to) noexcept {
@@ -126,12 +127,12 @@ void Worker::switch_to(Fiber* from, Fiber* to) noexcept {
 // The fiber cannot continue: switches to another, or to the scheduler if none can run.
 void Worker::yield(Fiber* fiber) noexcept {
   Simdgroup& group = *fiber->simdgroup;
-  group.ready &= ~(1u << fiber->place);
-  if (!group.ready) ready_simdgroups_ &= ~group.place_bit;
-  const uint32_t next = fiber->place + 1u;
+  group.ready &= ~(1u << fiber->order_index);
+  if (!group.ready) ready_simdgroups_ &= ~group.order_bit;
+  const uint32_t next = fiber->order_index + 1u;
   const bool neighbour = next < kSimdWidth && (group.ready >> next & 1) && options_->order != Order::random;
   switch_to(fiber, neighbour ? &group.fibers[group.order[next]]
-                             : first_ready(static_cast<uint32_t>(__builtin_ctz(group.place_bit)), next));
+                             : first_ready(static_cast<uint32_t>(__builtin_ctz(group.order_bit)), next));
 }
 
 void Worker::fiber_main() {
@@ -158,9 +159,9 @@ void Worker::begin(const Threadgroup& group) noexcept {
   for (uint32_t i = 0; i < num_threads_; ++i) {
     Fiber& fiber = fibers_[i];
     Builtins& b = fiber.builtins;
-    const U3 place = {i % t.x, i / t.x % t.y, i / (t.x * t.y)};
-    b = {.thread_position_in_grid = {at.x * t.x + place.x, at.y * t.y + place.y, at.z * t.z + place.z},
-         .thread_position_in_threadgroup = place,
+    const U3 position = {i % t.x, i / t.x % t.y, i / (t.x * t.y)};
+    b = {.thread_position_in_grid = {at.x * t.x + position.x, at.y * t.y + position.y, at.z * t.z + position.z},
+         .thread_position_in_threadgroup = position,
          .threadgroup_position_in_grid = {at.x, at.y, at.z},
          .threads_per_grid = {n.x * t.x, n.y * t.y, n.z * t.z},
          .threads_per_threadgroup = {t.x, t.y, t.z},

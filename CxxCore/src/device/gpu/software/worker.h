@@ -33,8 +33,8 @@ struct alignas(64) Fiber {
   const char* what = nullptr;  // the call it waits in
   int line = 0;
   Wait wait = Wait::ready;
-  uint8_t phase = 0;  // selects one of its simdgroup's slots
-  uint8_t place = 0;  // index in its simdgroup's running order
+  uint8_t phase = 0;        // selects one of its simdgroup's slots
+  uint8_t order_index = 0;  // in its simdgroup's running order
   uint8_t lane = 0;
   Epochs epochs;
   Builtins builtins;
@@ -46,7 +46,7 @@ struct alignas(64) Fiber {
 struct alignas(64) Simdgroup {
   unsigned char slots[2][kSimdWidth * 16];
   uint32_t num_arrived, ready;  // ready: one bit per index in the running order
-  uint32_t place_bit;           // 1 << its own index in the running order
+  uint32_t order_bit;           // 1 << its own index in the running order
   Fiber* fibers;
   const char* what;
   int line;
@@ -102,7 +102,7 @@ class Worker {
   uint32_t barrier_arrived_ = 0;
   int barrier_line_ = 0;
   uint32_t ready_simdgroups_ = 0;  // one bit per index in the running order
-  uint8_t simdgroup_order_[kMaxSimdgroups], simdgroup_place_[kMaxSimdgroups];
+  uint8_t simdgroup_order_[kMaxSimdgroups], simdgroup_order_index_[kMaxSimdgroups];
   uint64_t random_ = 1;
   const KernelInfo* kernel_ = nullptr;
   const KernelInputs* inputs_ = nullptr;
