@@ -117,7 +117,7 @@ class Proxy:
                 client.sendall(data)
         except OSError:
             pass
-        for end in (client, server):  # close() alone would tell neither side while upstream() waits in recv()
+        for end in (client, server):  # close() alone would not end the connections while upstream() waits in recv()
             try:
                 end.shutdown(socket.SHUT_RDWR)
             except OSError:

@@ -32,13 +32,13 @@ def test_one_fault_is_got_over(harness, file, fault):
     assert not harness.hub.faults[file]
 
 
-def test_a_transfer_that_stalls_goes_on(harness):
+def test_a_stalled_transfer_is_resumed(harness):
     harness.hub.faults[SHARD] = [stall(30)]
     harness.pull_succeeds(HF_HUB_DOWNLOAD_TIMEOUT="1")
     assert int(ranges(harness)[1][6:-1]) > 1_000_000
 
 
-def test_a_cut_transfer_goes_on_where_it_stopped(harness):
+def test_a_truncated_transfer_is_resumed_where_it_stopped(harness):
     harness.hub.faults[SHARD] = [short_body(), short_body()]
     harness.pull_succeeds()
     size = len(harness.hub.files[SHARD].data)
@@ -82,7 +82,7 @@ def test_bytes_that_stay_wrong_are_an_error(harness, file, kind):
     harness.pull_succeeds()
 
 
-def test_a_hub_that_stays_down_is_an_error_and_what_came_is_kept(harness):
+def test_a_hub_that_stays_down_is_an_error_and_received_bytes_are_kept(harness):
     harness.hub.faults[SHARD] = [short_body()] + [status(502)] * 9
     harness.pull_fails("502", "attempts", arguments=["--retries", "2"])
     assert list(harness.repository.glob("blobs/*.incomplete"))
@@ -187,7 +187,7 @@ def test_a_killed_pull_is_continued(harness):
     assert int(ranges(harness)[-1][6:-1]) > 1_000_000
 
 
-def test_ctrl_c_ends_a_pull_and_keeps_what_came(harness):
+def test_ctrl_c_ends_a_pull_and_keeps_received_bytes(harness):
     harness.hub.faults[SHARD] = [slow(20)]
     process = harness.start("pull", harness.hub.name)
     wait_for_partial(harness)

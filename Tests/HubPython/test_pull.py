@@ -126,7 +126,7 @@ def test_chat_offers_to_fetch_a_model_and_continues_into_the_chat(harness):
     harness.check_complete()
 
 
-def test_info_shows_what_the_hub_has_or_what_is_here(harness):
+def test_info_describes_the_model_on_the_hub_or_in_the_cache(harness):
     remote = harness.run("info", harness.hub.name)
     assert remote.returncode == 0 and SHARD in remote.stdout and "pagoda pull" in remote.stdout
     harness.pull_succeeds()

@@ -173,7 +173,7 @@ def test_a_body_without_an_end_is_cut(server):
     assert requests.get(server.url + "/health").status_code == 200
 
 
-def test_who_sends_on_can_still_read_the_answer(server):
+def test_a_client_that_keeps_sending_can_still_read_the_answer(server):
     raw = Raw(server)
     raw.send(CASES["a huge length"][0])
     raw.socket.recv(1, socket.MSG_PEEK)  # the response has arrived

@@ -123,7 +123,7 @@ def test_log_probabilities(client):
     assert [entry for part in parts for entry in part.logprobs or []] == list(answer.logprobs)
 
 
-def test_what_apps_ask_before_they_chat(client, server):
+def test_requests_that_apps_send_before_they_chat(client, server):
     names = [model.model for model in client.list().models]
     assert names == [MODEL + ":latest", "mini:latest"]
     for name in (*names, MODEL, "mini"):

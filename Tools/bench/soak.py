@@ -91,7 +91,7 @@ class Soak:
         self.servers, self.end = servers, end
         self.lock = threading.Lock()
         self.counts = collections.Counter()
-        self.known = {}  # answers by request
+        self.answers = {}  # answers by request
         self.faults = []
 
     def note(self, fault):
@@ -120,9 +120,9 @@ class Soak:
         if key[0] == "schema" and found[1] == "stop" and not fits_schema(found[0]):
             self.note(f"{key}: not of the schema: {found[0]}")
         with self.lock:
-            known = self.known.setdefault(key, found)
-        if known != found:
-            self.note(f"{key}: {found} after {known}")
+            earlier = self.answers.setdefault(key, found)
+        if earlier != found:
+            self.note(f"{key}: {found} after {earlier}")
 
     def client(self, seed):
         rng = random.Random(seed)
@@ -183,7 +183,7 @@ def main():
         server.process.terminate()
         if server.process.wait(timeout=120) != 0:
             soak.note(f"a server ended with status {server.process.returncode}")
-    print(f"{sum(soak.counts.values())} requests: {dict(soak.counts)}; {len(soak.known)} different ones")
+    print(f"{sum(soak.counts.values())} requests: {dict(soak.counts)}; {len(soak.answers)} different ones")
     for fault in soak.faults[:20]:
         print("fault:", fault)
     return 1 if soak.faults else 0

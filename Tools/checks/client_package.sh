@@ -31,7 +31,7 @@ export GIT_ALLOW_PROTOCOL=file
 offline=
 if unshare -rn true 2>/dev/null; then offline="unshare -rn"; fi
 
-# client NAME [TRAITS]: a copy of the examples that names a version instead of the folder.
+# client NAME [TRAITS]: copies the examples and makes them depend on a version of pagoda instead of its folder.
 client() {
   mkdir "$work/$1"
   cp -R Apps/Examples/Sources "$work/$1"

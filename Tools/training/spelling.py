@@ -8,9 +8,9 @@ from corpus_data import ANIMALS, CAP, NAMES, PLACES, THINGS
 from question_words import R, made_up, pick, typed
 
 VOCABULARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/MiniModel/files/tokenizer.json")
-PIECES = []
+WORD_PARTS = []
 if os.path.exists(VOCABULARY):
-    PIECES = sorted({t.lstrip("Ġ") for t in json.load(open(VOCABULARY))["model"]["vocab"] if t.lstrip("Ġ").isascii() and t.lstrip("Ġ").isalpha()})
+    WORD_PARTS = sorted({t.lstrip("Ġ") for t in json.load(open(VOCABULARY))["model"]["vocab"] if t.lstrip("Ġ").isascii() and t.lstrip("Ġ").isalpha()})
 KNOWN = sorted({w for w in THINGS + ANIMALS + PLACES + D.NOUNS + D.FOODS + D.COLORS + D.JOBS + list(D.PLURAL) + list(D.OPPOSITE) + list(D.COLOR) + [k for k, _ in D.DEFS]
                 if w.isascii() and w.isalpha()})
 PROPER = [w for w in NAMES + [c for c, *_ in CAP] + [k for _, k, *_ in CAP] if w.isascii() and w.isalpha()]
@@ -24,8 +24,8 @@ def word():
             w = R.choice(KNOWN)
         elif r < 0.33:
             w = R.choice(PROPER)
-        elif r < 0.8 and PIECES:
-            w = "".join(R.choices(PIECES, k=R.choices([1, 2, 3], [4, 4, 1])[0]))
+        elif r < 0.8 and WORD_PARTS:
+            w = "".join(R.choices(WORD_PARTS, k=R.choices([1, 2, 3], [4, 4, 1])[0]))
             w = w.lower() if R.random() < 0.85 else w.capitalize()
         else:
             w = made_up()

@@ -16,7 +16,7 @@ from ray import serve
 
 from pagoda_ray import VERSION
 
-# Ends the server when this process ends for any reason: the pipe on standard input closes then.
+# Ends the server when this process ends for any reason, because that closes the pipe on standard input.
 GUARDIAN = '"$@" </dev/null & child=$!; cat >/dev/null; kill $child 2>/dev/null; wait $child'
 
 

@@ -42,8 +42,8 @@ class Recent:
         self.replicas = {}  # key -> replicas, the newest first; the dictionary's order is by last use
 
     def add(self, key, replica):
-        known = [r for r in self.replicas.pop(key, []) if r != replica]
-        self.replicas[key] = ([replica] + known)[: self.per_key]
+        others = [r for r in self.replicas.pop(key, []) if r != replica]
+        self.replicas[key] = ([replica] + others)[: self.per_key]
         if len(self.replicas) > self.capacity:
             del self.replicas[next(iter(self.replicas))]
 
@@ -53,7 +53,8 @@ class Recent:
 
 class InFlight:
     """Requests that this router has sent and that have not ended. A replica counts a request only once it has arrived, so
-    without them many that come at once go one way; added to what the replica reports they would count twice."""
+    without these counts a burst of requests would go to one replica. They are not added to the replica's own count, which
+    would count requests twice."""
 
     def __init__(self, seconds=5, clock=time.monotonic):
         self.seconds = seconds  # after which a chosen request that was never sent no longer counts
@@ -81,6 +82,6 @@ def candidates_to_ask(all_replicas, recent, max_asked, rng=random):
     """All replicas if they are few; otherwise those where the prompt may be cached, and random ones."""
     if len(all_replicas) <= max_asked:
         return list(all_replicas)
-    known = [replica for replica in recent if replica in all_replicas][:max_asked]
-    others = [replica for replica in all_replicas if replica not in known]
-    return known + rng.sample(others, max_asked - len(known))
+    recent_here = [replica for replica in recent if replica in all_replicas][:max_asked]
+    others = [replica for replica in all_replicas if replica not in recent_here]
+    return recent_here + rng.sample(others, max_asked - len(recent_here))

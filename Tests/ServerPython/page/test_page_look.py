@@ -145,9 +145,9 @@ def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, che
 
 # An answer that the test controls: `say` takes the delta of the next event of the stream.
 HELD_ANSWER = """() => {
-  const known = window.fetch, encoder = new TextEncoder();
+  const original = window.fetch, encoder = new TextEncoder();
   window.fetch = (path, options) => {
-    if (!String(path).includes("chat/completions")) return known(path, options);
+    if (!String(path).includes("chat/completions")) return original(path, options);
     const body = new ReadableStream({ start(stream) {
       window.say = (delta) => stream.enqueue(encoder.encode("data: " + JSON.stringify({ choices: [{ index: 0, delta }] }) + "\\n\\n"));
       options.signal.addEventListener("abort", () => stream.error(new DOMException("stopped", "AbortError")));

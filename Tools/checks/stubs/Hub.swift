@@ -14,28 +14,28 @@ extension HubApi {
     public init(id: String) {}
   }
 
-  /// Fetches the files of a repository that match, and returns their folder.
+  /// Downloads the matching files of a repository and returns their folder.
   @discardableResult
   public func snapshot(
     from repo: Repo, revision: String = "main", matching globs: [String] = [],
     progressHandler: @escaping (Progress) -> Void = { _ in }
   ) async throws -> URL { throw CocoaError(.fileReadUnknown) }
 
-  /// Fetches the files of a repository that match, and returns their folder.
+  /// Downloads the matching files of a repository and returns their folder.
   @discardableResult
   public func snapshot(
     from repoId: String, revision: String = "main", matching globs: [String] = [],
     progressHandler: @escaping (Progress) -> Void = { _ in }
   ) async throws -> URL { throw CocoaError(.fileReadUnknown) }
 
-  /// Fetches the files of a repository that match, and returns their folder.
+  /// Downloads the matching files of a repository and returns their folder.
   @discardableResult
   public func snapshot(
     from repoId: String, revision: String = "main", matching glob: String,
     progressHandler: @escaping (Progress) -> Void = { _ in }
   ) async throws -> URL { throw CocoaError(.fileReadUnknown) }
 
-  /// Fetches the files of a repository that match, and returns their folder.
+  /// Downloads the matching files of a repository and returns their folder.
   @discardableResult
   public func snapshot(
     from repoId: String, revision: String = "main", matching globs: [String] = [],
