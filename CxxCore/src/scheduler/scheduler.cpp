@@ -13,8 +13,7 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-constexpr int32_t kStateBlock = 16;  // tokens between two updates of a recurrent state, which cannot be undone
-constexpr int32_t kMaxTries = 4;     // newcomers per step that cannot be admitted after all: each costs a cache lookup
+constexpr int32_t kMaxTries = 4;  // newcomers per step that cannot be admitted after all: each costs a cache lookup
 
 static bool is_older(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);

@@ -68,6 +68,8 @@ struct StepPlan {
   }
 };
 
+constexpr int32_t kStateBlock = 16;  // tokens between two updates of a recurrent state, which cannot be undone
+
 class Scheduler {
  public:
   Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,

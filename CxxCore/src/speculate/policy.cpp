@@ -10,14 +10,19 @@ namespace pagoda::speculate {
 namespace {
 
 constexpr float kWeightOfPrior = 4, kForgetting = 0.95f, kForgettingOfAll = 0.998f;
-constexpr double kDraftGuess = 0.15;  // cost of a draft step relative to a plain step, before it is measured
-constexpr double kLeastGain = 1.03;   // drafts with a smaller expected gain are not taken
-constexpr double kMaxLoss = 0.004;    // share of the decoding time
+constexpr double kDraftGuess = 0.15;     // cost of a draft step relative to a plain step, before it is measured
+constexpr double kLeastGain = 1.03;      // drafts with a smaller expected gain are not taken
+constexpr double kLeastSurvival = 0.05;  // later positions are not considered: with 16 sequences, sorting takes time
+constexpr double kLikely = 0.5;  // drafts that are tried again together: many rows may cost little more than one
+constexpr int32_t kMaxRetried = 16;
+constexpr double kMaxLoss = 0.004;  // share of the decoding time
 constexpr double kMaxHeadLoss = 0.002;
-constexpr double kFreeLoss = 2;       // plain steps, granted once: the first drafts find cold memory
-constexpr double kMaxCredit = 8;      // plain steps: limits how much of an old gain may be lost again
-constexpr int64_t kPlainEvery = 128;  // steps between two without drafts, which measure the plain cost; fewer at first
-constexpr int64_t kFirstSteps = 256, kPlainEveryFirst = 16;
+constexpr double kFreeLoss = 2;  // plain steps, granted once: the first drafts find cold memory
+constexpr double kFreeHeadLoss = 4;
+constexpr double kMaxCredit = 8;  // plain steps: limits how much of an old gain may be lost again
+// Steps between two without drafts, which measure the plain cost; fewer at first. Odd: states are updated every 16
+// tokens, in all sequences at once if they started together, and only or none of those steps would be measured.
+constexpr int64_t kPlainEvery = 127, kPlainEveryFirst = 15, kFirstSteps = 256;
 constexpr int32_t kMaxRetryInterval = 1024;
 
 constexpr std::array<float, 6> kFirstLookup = {0.3f, 0.4f, 0.6f, 0.75f, 0.85f, 0.92f};
@@ -28,6 +33,12 @@ size_t bucket_of(int32_t match_length) noexcept {
   size_t bucket = 0;
   for (const int32_t limit : {1, 4, 8, 16, 32}) bucket += match_length >= limit;
   return bucket;
+}
+
+// More rows are never cheaper than fewer, nor more expensive in proportion: if they seem so, it is noise, or a first
+// step that found cold memory.
+double plausible(double cost, double plain, int32_t num_sequences, int32_t num_rows) noexcept {
+  return std::clamp(cost, plain, plain * num_rows / num_sequences);
 }
 
 size_t index_of(Source source) noexcept { return static_cast<size_t>(source); }
@@ -69,11 +80,6 @@ double Policy::expected(const Offer& offer) const noexcept {
   return sum;
 }
 
-// Never below the cost of a step without drafts: if it seems so, the difference is noise.
-double Policy::cost_with_drafts(int32_t num_sequences, int32_t num_rows) const noexcept {
-  return std::max(costs().estimate(num_rows), costs().estimate(num_sequences));
-}
-
 // The cost of a step without drafts, and without the head's work once that has been measured.
 double Policy::plain_cost(int32_t num_sequences) const noexcept {
   const double without = num_sequences <= StepCosts::kMaxRows ? costs_[0].measured(num_sequences) : 0;
@@ -97,12 +103,14 @@ int32_t Policy::best_count(int32_t num_sequences) const noexcept {
   const double draft_cost = draft_cost_.value() > 0 ? draft_cost_.value() : kDraftGuess * plain;
   double tokens = num_sequences, best = num_sequences / plain * kLeastGain;
   int32_t count = 0, deepest = 0;
-  for (size_t i = 0; i < slots_.size(); ++i) {
+  const auto limit = std::min(slots_.size(), static_cast<size_t>(StepCosts::kMaxRows - num_sequences));
+  for (size_t i = 0; i < limit; ++i) {
     tokens += slots_[i].survival;
     // Draft steps run for all sequences together: as many as the sequence with the most drafts has.
     if (slots_[i].is_drafted_by_model) deepest = std::max(deepest, slots_[i].depth);
     const int32_t num_rows = num_sequences + static_cast<int32_t>(i) + 1;
-    const double value = tokens / (cost_with_drafts(num_sequences, num_rows) + deepest * draft_cost);
+    const double cost = plausible(costs().estimate(num_rows), plain, num_sequences, num_rows);
+    const double value = tokens / (cost + deepest * draft_cost);
     if (value <= best) continue;
     best = value;
     count = static_cast<int32_t>(i) + 1;
@@ -120,6 +128,7 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
     double survival = 1;
     for (int32_t position = 0; position < std::min(offers[i].num_drafts, kMaxPositions); ++position) {
       survival *= probability(offers[i], position);
+      if (position > 0 && survival < kLeastSurvival) break;
       slots_.push_back(
           {static_cast<float>(survival), static_cast<int32_t>(i), position + 1, offers[i].source == Source::mtp});
     }
@@ -130,42 +139,53 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
   std::ranges::sort(slots_, std::greater{}, &Slot::survival);
   int32_t count = best_count(num_sequences);
   if (count == 0 && silent_steps_ > retry_interval_) {
-    count = 1;
+    const auto first_unlikely = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.survival < kLikely; });
+    count = std::clamp(static_cast<int32_t>(first_unlikely - slots_.begin()), 1, kMaxRetried);
     retry_interval_ = std::min(2 * retry_interval_, kMaxRetryInterval);
   }
   if (count > 0) silent_steps_ = 0;
   for (int32_t i = 0; i < count; ++i) ++offers[slots_[i].offer].num_admitted;
 }
 
+// Every sixteenth token of a sequence updates its recurrent state, with and without drafts. That time is subtracted:
+// steps with many drafts do it more often, and would seem expensive.
+void Policy::note_cost(const DecodeStep& step) noexcept {
+  StepCosts& costs = costs_[step.feeds_head ? 1 : 0];
+  const double seconds = step.seconds - step.draft_seconds, known = costs.measured(step.num_rows);
+  if (step.num_updates > 0 && known > 0) update_cost_.note(std::max(seconds - known, 0.0) / step.num_updates);
+  if (step.num_updates == 0 || update_cost_.is_present())
+    costs.note(step.num_rows, std::max(seconds - step.num_updates * update_cost_.value(), 0.1 * seconds));
+  if (step.num_draft_steps > 0) draft_cost_.note(step.draft_seconds / step.num_draft_steps);
+}
+
 // Gains are differences of medians, not of this step's seconds: a delayed step says nothing about its drafts.
-void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,
-                       double draft_seconds, int32_t num_draft_steps, bool feeds_head) noexcept {
-  if (num_sequences <= 0 || num_rows > StepCosts::kMaxRows || !(seconds > 0)) return;
+void Policy::note_step(const DecodeStep& step) noexcept {
+  if (step.num_sequences <= 0 || step.num_rows > StepCosts::kMaxRows || !(step.seconds > 0)) return;
   ++num_steps_;
-  has_head_ |= feeds_head;
-  StepCosts& costs = costs_[feeds_head ? 1 : 0];
-  costs.note(num_rows, seconds - draft_seconds);
-  if (num_draft_steps > 0) draft_cost_.note(draft_seconds / num_draft_steps);
-  const double plain = plain_cost(num_sequences);
+  has_head_ |= step.feeds_head;
+  note_cost(step);
+  const StepCosts& costs = costs_[step.feeds_head ? 1 : 0];
+  const double plain = plain_cost(step.num_sequences);
   const double taken =
-      std::max(costs.measured(num_rows), costs.measured(num_sequences)) + num_draft_steps * draft_cost_.value();
-  const double gain = plain * num_tokens / num_sequences - taken;
+      plausible(costs.estimate(step.num_rows), costs.estimate(step.num_sequences), step.num_sequences, step.num_rows) +
+      step.num_draft_steps * draft_cost_.value();
+  const double gain = plain * step.num_tokens / step.num_sequences - taken;
   decode_seconds_ += taken;
-  const double fed = costs_[1].measured(num_sequences), head_cost = fed > 0 ? std::max(fed - plain, 0.0) : 0;
-  note_head(num_sequences, taken, feeds_head, num_draft_steps > 0 ? gain : -head_cost);
-  if (num_rows == num_sequences && num_draft_steps == 0) return;
+  const double fed = costs_[1].measured(step.num_sequences), head_cost = fed > 0 ? std::max(fed - plain, 0.0) : 0;
+  note_head(step, taken, step.num_draft_steps > 0 ? gain : -head_cost);
+  if (step.num_rows == step.num_sequences && step.num_draft_steps == 0) return;
   saved_ += gain;
   account_ = std::min(account_ + gain, kMaxCredit * plain);
   if (gain > 0) retry_interval_ = 16;
 }
 
 // A paused head restarts when its loss has dropped to half of the allowed loss: each pause is longer than the last.
-void Policy::note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept {
+void Policy::note_head(const DecodeStep& step, double seconds, double gain) noexcept {
   Head& head = heads_[head_index_];
-  const double plain = plain_cost(num_sequences);
+  const double plain = plain_cost(step.num_sequences);
   head.seconds += seconds;
-  if (feeds_head) head.account = std::min(head.account + gain, kMaxCredit * plain);
-  const double allowed = kMaxHeadLoss * head.seconds + kFreeLoss * plain;
+  if (step.feeds_head) head.account = std::min(head.account + gain, kMaxCredit * plain);
+  const double allowed = kMaxHeadLoss * head.seconds + kFreeHeadLoss * plain;
   head.rests = head.account < -(head.rests ? allowed / 2 : allowed);
 }
 

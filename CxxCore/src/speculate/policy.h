@@ -33,6 +33,18 @@ struct Offer {
   int32_t num_admitted = 0;             // result
 };
 
+// A step in which every row belongs to a decoding sequence.
+struct DecodeStep {
+  int32_t num_sequences = 0;
+  int32_t num_rows = 0;     // including drafts
+  int32_t num_tokens = 0;   // generated
+  int32_t num_updates = 0;  // sequences whose recurrent state moved to the next block, which takes additional time
+  double seconds = 0;
+  double draft_seconds = 0;  // the part of `seconds` spent on drafting
+  int32_t num_draft_steps = 0;
+  bool feeds_head = false;  // the head processed the step's tokens
+};
+
 class Policy {
  public:
   Policy();
@@ -40,11 +52,7 @@ class Policy {
   // Sets num_admitted of every offer for a step in which `num_sequences` sequences decode.
   void admit(std::span<Offer> offers, int32_t num_sequences);
 
-  // Records that a step of `num_rows` rows of decoding sequences, including drafts, took `seconds`, of which
-  // draft_seconds were spent on drafting, and generated `num_tokens` tokens. Steps with prompts are not passed.
-  // feeds_head: the head processed its tokens.
-  void note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds, double draft_seconds,
-                 int32_t num_draft_steps, bool feeds_head = false) noexcept;
+  void note_step(const DecodeStep& step) noexcept;
 
   // Records the outcome of an admitted offer.
   void note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept;
@@ -70,15 +78,16 @@ class Policy {
   const Head& head() const noexcept { return heads_[head_index_]; }
   bool is_plain_step() const noexcept;
   const StepCosts& costs() const noexcept { return costs_[has_head_ && !head().rests ? 1 : 0]; }
-  double cost_with_drafts(int32_t num_sequences, int32_t num_rows) const noexcept;
   double plain_cost(int32_t num_sequences) const noexcept;
-  void note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept;
+  void note_cost(const DecodeStep& step) noexcept;
+  void note_head(const DecodeStep& step, double seconds, double gain) noexcept;
   double probability(const Offer& offer, int32_t position) const noexcept;
   bool may_draft(int32_t num_sequences) const noexcept;
   int32_t best_count(int32_t num_sequences) const noexcept;  // how many of slots_ to use
 
   std::array<StepCosts, 2> costs_;  // of steps without and with the head's work
   RecentMedian draft_cost_;         // seconds of one draft step
+  RecentMedian update_cost_;        // seconds of one state update
   std::array<Head, 8> heads_;       // by the binary logarithm of the number of sequences
   size_t head_index_ = 0;
   bool has_head_ = false;                                     // whether any step fed the head
@@ -86,7 +95,7 @@ class Policy {
   double decode_seconds_ = 0, saved_ = 0;
   double account_ = 0;  // seconds gained and not lost again; below 0 if drafts have cost more than they saved
   int64_t num_steps_ = 0;
-  int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps since a draft; one is tried after the interval
+  int32_t silent_steps_ = 0, retry_interval_ = 4;  // steps since a draft; some are tried after the interval
   struct Slot {
     float survival;  // probability that this draft and all before it are accepted
     int32_t offer;

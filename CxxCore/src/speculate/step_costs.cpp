@@ -1,21 +1,40 @@
-// StepCosts: interpolation between measured numbers of rows.
+// StepCosts: ages of costs, and interpolation between measured numbers of rows.
 #include "speculate/step_costs.h"
 
 namespace pagoda::speculate {
 
-static constexpr double kRowsGuess = 0.06;  // cost of each additional row relative to a step, before it is measured
+// Before it is measured: the cost of a step of some rows relative to one that only reads the weights.
+static constexpr double guess(int32_t num_rows) noexcept { return 1 + 0.06 * num_rows; }
 
-double StepCosts::estimate(int32_t num_rows) const noexcept {
-  const int32_t rows = std::clamp(num_rows, 1, kMaxRows);
-  int32_t below = rows, above = rows;
-  while (below > 0 && measured(below) == 0) --below;
-  while (above <= kMaxRows && measured(above) == 0) ++above;
-  const double low = below > 0 ? measured(below) : 0;
-  const double high = above <= kMaxRows ? measured(above) : 0;
-  if (below > 0 && above <= kMaxRows)
-    return below == above ? low : low + (high - low) * (rows - below) / (above - below);
-  if (below > 0) return low * (1 + kRowsGuess * (rows - below));
-  return above <= kMaxRows ? high / (1 + kRowsGuess * (above - rows)) : 1 + kRowsGuess * rows;
+void StepCosts::note(int32_t num_rows, double seconds) noexcept {
+  Cost& cost = costs_[static_cast<size_t>(num_rows)];
+  ++num_noted_;
+  if (num_noted_ - cost.noted_at > kMaxAge) cost.seconds = {};
+  cost.seconds.note(seconds);
+  cost.noted_at = num_noted_;
+  make_estimates();
+}
+
+void StepCosts::make_estimates() noexcept {
+  std::array<double, kMaxRows + 1> least;  // of this and all higher numbers of rows; 0: not measured
+  double lowest = 0;
+  for (int32_t rows = kMaxRows; rows > 0; --rows) {
+    const double cost = measured(rows);
+    if (cost > 0) lowest = lowest > 0 ? std::min(lowest, cost) : cost;
+    least[static_cast<size_t>(rows)] = cost > 0 ? lowest : 0;
+  }
+  int32_t below = 0;  // the last measured number of rows
+  for (int32_t rows = 1; rows <= kMaxRows; ++rows) {
+    double& estimate = estimates_[static_cast<size_t>(rows)];
+    const double low = below > 0 ? estimates_[static_cast<size_t>(below)] : 0;
+    estimate = below > 0 ? low * guess(rows) / guess(below) : guess(rows);
+    if (least[static_cast<size_t>(rows)] == 0) continue;
+    const double high = estimate = least[static_cast<size_t>(rows)];
+    for (int32_t between = below + 1; between < rows; ++between)
+      estimates_[static_cast<size_t>(between)] =
+          below > 0 ? low + (high - low) * (between - below) / (rows - below) : high * guess(between) / guess(rows);
+    below = rows;
+  }
 }
 
 }  // namespace pagoda::speculate

@@ -91,6 +91,15 @@ void EngineCore::end_all(FinishReason reason, const Status& status) noexcept {
   outbox_.send_all();
 }
 
+// Of a step without prompts: a sequence's rows complete a block only if it is the first of them.
+static int32_t num_state_updates(const model::ForwardBatch& batch) noexcept {
+  const auto completes_block = [&](int32_t first_row) {
+    return (batch.positions[static_cast<size_t>(first_row)] + 1) % scheduler::kStateBlock == 0;
+  };
+  return static_cast<int32_t>(
+      std::ranges::count_if(std::span(batch.cu_seqlens).first(static_cast<size_t>(batch.num_seqs())), completes_block));
+}
+
 void EngineCore::step() noexcept {
   if (is_dead_) return end_all(FinishReason::error, fault_);
   if (!flights_.empty()) return step_in_flight();
@@ -122,9 +131,14 @@ void EngineCore::step() noexcept {
   else fail_rows(*plan, status);
   sample_time_ += Clock::now() - end;
   if (status.is_ok() && num_rows == num_seqs + num_drafts)  // no row belongs to a prompt
-    policy_.note_step(num_seqs, num_rows, static_cast<int32_t>(num_generated_tokens_ - num_before),
-                      seconds(Clock::now() - begin), draft_seconds_, num_draft_steps_,
-                      batch_.feeds_head && !batch_.skips_head_rows);
+    policy_.note_step({.num_sequences = num_seqs,
+                       .num_rows = num_rows,
+                       .num_tokens = static_cast<int32_t>(num_generated_tokens_ - num_before),
+                       .num_updates = config_.limits.has_state() ? num_state_updates(batch_) : 0,
+                       .seconds = seconds(Clock::now() - begin),
+                       .draft_seconds = draft_seconds_,
+                       .num_draft_steps = num_draft_steps_,
+                       .feeds_head = batch_.feeds_head && !batch_.skips_head_rows});
   if (is_watched) {
     record.step_index = num_steps_;
     record.seconds = seconds(Clock::now() - begin);
