@@ -1,5 +1,5 @@
 // Helpers shared by several kernels: sums in a fixed order, the nonlinear functions, tiles, sequences.
-// Written in the portable subset: Metal compiles it unchanged, mslc translates it for CPU and CUDA. No fast math.
+// Written in the portable subset: Metal and CUDA compile it unchanged, mslc translates it for the CPU. No fast math.
 #pragma once
 
 #include <metal_simdgroup>

@@ -65,13 +65,13 @@ app_limit() {
   count $? "the memory limit of an app on iOS"
 }
 
-# A release build for Apple platforms contains neither the software device's kernels nor the CUDA sources.
+# A release build for Apple platforms contains neither the software device's kernels nor CUDA's entry points.
 metal_only() {
   local object=${planted%.cpp}.o stem
   for stem in argmax argmax_source; do
     clang++ -std=c++20 -O2 -DNDEBUG "$@" -ICxxCore/src -ICxxCore/include -IShaders -c \
       "CxxCore/src/device/gpu/generated/$stem.cpp" -o "$object" || return 1
-    if nm "$object" | grep -q msl_entry || grep -aq __global__ "$object"; then return 1; fi
+    if nm "$object" | grep -q msl_entry || grep -aq MSL_GLOBAL "$object"; then return 1; fi
   done
 }
 metal_only -DPAGODA_METAL_ONLY

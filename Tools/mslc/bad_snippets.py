@@ -63,7 +63,7 @@ SNIPPETS = {
                     "strict"),
     "reference_to_component": (body("float4 v = float4(1.0f);\n  thread float& r = v.x;\n  r = 2.0f;\n  out[tid] = v.x;"), "strict"),
     "address_of_component": (body("float4 v = float4(1.0f);\n  thread float* r = &v.y;\n  out[tid] = *r;"), "strict"),
-    "implicit_vector": (body("half4 h = half4(1.0h);\n  float4 f = h;\n  out[tid] = f.x;"), "strict types"),
+    "implicit_vector": (body("half4 h = half4(half(1.0f));\n  float4 f = h;\n  out[tid] = f.x;"), "strict types"),
     "swizzle": (body("float4 v = float4(1.0f);\n  out[tid] = v.zyx.x;"), "types"),
     "recursion": (body("out[tid] = float(fact(3));", "METAL_FUNC int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }\n"), "lint"),
     "function_pointer": (body("float (*f)(float) = twice;\n  out[tid] = f(1.0f);",

@@ -53,6 +53,10 @@ class Cursor:
             i = self.sig[k]
             self.replace[i] = form.format(self.replace.get(i, self.toks[i].text))
 
+    def mark(self, k0, k1, word, put):
+        """The text for both GPUs has `put` in place of `word`, or of the whole lines of tokens k0 .. k1 if it is None."""
+        self.marks[self.s(k0).file, self.s(k0).line] = (self.s(k1).line, word, put)
+
     def is_attribute(self, k):
         return self.s(k).text == "[" and self.s(k + 1).text == "["
 

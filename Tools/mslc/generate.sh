@@ -2,8 +2,7 @@
 # Generates CxxCore/src/device/gpu/generated from Shaders/*.metal, and Tests/CxxCoreTests/generated from Tests/Kernels.
 # --check fails if the checked-in files are out of date.
 # They are checked in because SwiftPM builds without Python; as string literals in .cpp files rather than with #embed,
-# because the compiled text differs from every file on disk: CUDA's is translated. Headers of Shaders/ are included once for
-# each device.
+# because the text differs from the file on disk: Tools/mslc/texts.py. Metal and CUDA share it; the software device's is translated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,18 +1,12 @@
 """Host side: generated files other than kernels: names and indices, source texts, and the list of files."""
-import re
 from pathlib import Path
 
+from texts import stripped
+
 SOURCE = Path(__file__).resolve().parents[2] / "CxxCore/src"
-# Two kernels that compute the same sum give the same bits only if the compiler does not contract a product and a sum.
-CONTRACT_OFF = "#pragma METAL fp contract(off)\n"
+SHIM = SOURCE / "device/gpu/shim"
 LITERAL_BYTES = 12000  # compilers limit the size of a literal; adjacent ones are concatenated
 BEGIN, END = "namespace pagoda::device::gpu::{} {{\n", "}}  // namespace pagoda::device::gpu::{}\n"
-
-
-def metal_text(path):
-    """A file of Shaders/ as passed to Metal's compiler once its includes are replaced by the headers they name."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if not re.match(r"\s*#\s*pragma\s+once", line))
 
 
 def literal(text):
@@ -58,10 +52,10 @@ def bindings_header(modules):
     return "".join(out) + END.format("kernels")
 
 
-def source_file(stem, metal, cuda):
-    return (f"// The text of {stem}.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.\n"
+def source_file(stem, text, entries):
+    return (f"// The text of {stem}.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.\n"
             f'#include "device/gpu/kernel_table.h"\n{BEGIN.format("generated")}'
-            f"KernelSource {stem}_source() noexcept {{\n  return {{\"{stem}\",\n{literal(CONTRACT_OFF + metal)},\n{literal(cuda)}}};\n}}\n"
+            f"KernelSource {stem}_source() noexcept {{\n  return {{\"{stem}\",\n{literal(text)},\n{literal(entries)}}};\n}}\n"
             + END.format("generated"))
 
 
@@ -74,27 +68,17 @@ def headers_file(name, purpose, headers):
             f"  return kHeaders;\n}}\n" + END.format("generated"))
 
 
-def metal_headers(shaders):
-    headers = [(path.relative_to(shaders).as_posix(), metal_text(path)) for path in sorted(shaders.rglob("*.h"))]
-    return headers_file("metal_headers", "Headers of the kernels, by the name that their texts include.", headers)
+def kernel_headers(headers):
+    return headers_file("headers", "Headers of the kernels, by the name that their texts include.", shim([SHIM / "metal.h"]) + headers)
 
 
-def cuda_headers(shim, translated):
-    """The shim, and the translated headers of the kernels."""
-    files = [shim / "vec.h"] + sorted((shim / "cuda").glob("*.h"))
-    headers = [(path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8")) for path in files]
-    headers += [(cuda_name(path), guarded(path, text)) for path, text in translated]
-    return headers_file("cuda_headers", "Headers that the CUDA text includes, by name.", headers)
+def cuda_headers():
+    files = [SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h"))
+    return headers_file("cuda_headers", "Headers that only the CUDA text includes, by name.", shim(files))
 
 
-def guarded(path, text):
-    """Adds an include guard: `#pragma once` cannot recognise a header in memory, which is not a file."""
-    guard = "PAGODA_" + re.sub(r"\W", "_", path).upper()
-    return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
-
-
-def cuda_name(path):
-    return f"Shaders/{path}"
+def shim(files):
+    return [(path.relative_to(SOURCE).as_posix(), stripped(path.read_text(encoding="utf-8"))) for path in files]
 
 
 def software_name(path):
@@ -106,7 +90,7 @@ def software_header(path, text):
 
 
 def table_file(stems, name):
-    declared = "".join(f"std::span<const KernelInfo> {s}_kernels() noexcept;\nKernelSource {s}_source() noexcept;\n" for s in stems)
+    declared = "".join(f"std::span<const KernelInfo> {s}_kernels() noexcept; KernelSource {s}_source() noexcept;\n" for s in stems)
     return ("// All files of kernels. Made by Tools/mslc/generate.sh.\n"
             f'#include "device/gpu/kernel_table.h"\n{BEGIN.format("generated")}{declared}'
             f"std::span<const KernelFile> {name}() noexcept {{\n"

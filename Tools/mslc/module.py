@@ -26,6 +26,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
         self.kernels, self.instances, self.constants, self.functions = {}, [], [], {}
         self.num_threadgroup_variables = 0
         self.aliases = {}  # using X = vec<...>;
+        self.marks = {}  # what the text for both GPUs says differently: texts.py
         k = 0
         while k < len(self.sig):
             k = self.declaration(k)
@@ -105,8 +106,10 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
                 self.diag(self.s(k), f"function constant '{name}' must be bool, int, uint or float")
             self.constants.append({"name": name, "type": ty, "index": index})
             self.blank(k, end, f"MSL_FUNCTION_CONSTANT({ty}, {name}, {index})")
+            self.mark(k, end, None, f"MSL_FUNCTION_CONSTANT({ty}, {name}, {index})")
         elif any(t.text == "[" for t in words):
             self.blank(k, end, f"MSL_CONSTANT_TABLE {text(words)} {text(decl[eq:])};")
+            self.mark(k, k, "constant", "MSL_CONSTANT_TABLE")
         else:
             if not constexpr:
                 self.diag(self.s(k), "write 'constant constexpr': CUDA cannot read a plain host constant")
@@ -155,10 +158,13 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
                  and t.text != "decltype")
         args = split_commas(decl[at + 2:match_angle(decl, at + 1)])
         self.instances.append((host, decl[at].text, [text(a) for a in args], self.s(k)))
+        self.mark(k, end, None, f"MSL_INSTANCE({', '.join([host, decl[at].text, *map(text, args)])})")
         if not host:
             self.diag(self.s(k), "an instantiated kernel needs [[host_name(\"...\")]]")
         elif not host.startswith(decl[at].text + "_"):
             self.diag(self.s(k), f"the host name '{host}' must be '{decl[at].text}_' and a suffix")
+        if any(t.text == "," for a in args for t in a):
+            self.diag(self.s(k), "a template argument with a comma is outside the subset: it becomes the argument of a macro")
         self.blank(k, end)
         return end + 1
 

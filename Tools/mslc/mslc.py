@@ -13,11 +13,11 @@ from pathlib import Path
 
 import emit
 import host
+import texts
 from headers import SHADERS, Shared
 from module import Module
 from tokens import Diag, preprocess, tokenize
 
-SHIM = Path(__file__).resolve().parents[2] / "CxxCore/src/device/gpu/shim"
 DEFINES = {"cuda": ["__MSL_PAIRED_MMA__"]}
 
 
@@ -31,7 +31,7 @@ def translate_all(options, diag):
     """Name -> text of every generated file."""
     files, modules, mutants = {}, [], []
     own = options.table == "files"  # kernels of Shaders/, which share headers
-    for_cuda, for_software = Shared(host.cuda_name), Shared(host.software_name)
+    for_software, marks = Shared(host.software_name), {}
     for path in sorted(options.sources):
         stem = Path(path).stem
         software = load(path, "software", diag, options, len(mutants) if options.mutants else None)
@@ -39,15 +39,15 @@ def translate_all(options, diag):
         mutants += [(stem, *site) for site in software.mutants]
         inline = not own or options.mutants  # a mutant is numbered by the kernel it is planted in
         files[f"{stem}.cpp"] = emit.software(software, path, str if inline else for_software.splitter(path))
-        metal, cuda = host.metal_text(Path(path)), ""
-        if not emit.has_tensors(path):
-            cuda = emit.cuda(load(path, "cuda", diag, options), path, for_cuda.splitter(path) if own else str)
-        files[f"{stem}_source.cpp"] = host.source_file(stem, metal, cuda)
+        cuda = None if emit.has_tensors(path) else load(path, "cuda", diag, options)
+        marks |= software.marks | (cuda.marks if cuda else {})
+        files[f"{stem}_source.cpp"] = host.source_file(stem, texts.shared(Path(path), path, marks), emit.entries(cuda) if cuda else "")
     files["bindings.h"] = host.bindings_header(modules)
     files["files.cpp"] = host.table_file([stem for stem, _ in modules], options.table)
     if own:
-        files["cuda_headers.cpp"] = host.cuda_headers(SHIM, for_cuda.headers())
-        files["metal_headers.cpp"] = host.metal_headers(SHADERS)
+        names = sorted(path.relative_to(SHADERS).as_posix() for path in SHADERS.rglob("*.h"))
+        files["headers.cpp"] = host.kernel_headers([(n, texts.shared(SHADERS / n, f"Shaders/{n}", marks)) for n in names])
+        files["cuda_headers.cpp"] = host.cuda_headers()
     if own and not options.mutants:
         for path, text in for_software.headers():
             files[Path(host.software_name(path)).name] = host.software_header(path, text)

@@ -47,6 +47,7 @@ class Statements:
         name, ty, dims = decl[br - 1].text, text(decl[:br - 1]), text(decl[br:])
         self.num_threadgroup_variables += 1
         self.blank(j, semi, f"MSL_TG_VAR({self.num_threadgroup_variables}, {name}, {dims}, {ty})")
+        self.mark(j, j, "threadgroup", "MSL_SHARED")
 
     def space_cast(self, j):
         """(device T*)(x) -> msl_cast<device T*>(x) in the strict target, where a cast may not change the space."""

@@ -14,8 +14,10 @@ import tempfile
 from pathlib import Path
 
 import headers
+import host
 import mslc
-from tokens import Diag
+import texts
+from tokens import Diag, preprocess, tokenize
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "CxxCore/src/device/gpu/generated"
@@ -26,6 +28,10 @@ def expect(name, condition, detail=""):
     RESULTS.append(bool(condition))
     if not condition:
         print(f"FAIL {name} {detail}")
+
+
+def load(path, target):
+    return mslc.load(path, target, Diag(), argparse.Namespace(includes=[], defines=[], clang="clang++"))
 
 
 def translate(text, target="software", options=()):
@@ -77,15 +83,17 @@ template [[host_name("fill_f16")]] kernel decltype(fill<half, 4>) fill<half, 4>;
     expect("the sample translates", done.returncode == 0, done.stderr)
     expect("bindings are sorted, with sizes and who writes", '{"in", 1, BindingKind::buffer, sizeof(half4), false}, '
            '{"n", 2, BindingKind::values, sizeof(uint), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}' in text)
-    expect("the limit of threads is the text's", "msl_limit_0 = 8*32" in text and "msl_limit_1 = 4*32" in text)
+    expect("the limit of threads is the text's", "{}, 8*32, msl_entry_0}" in text.replace("msl_constants", "{}") and "4*32, msl_entry_1}" in text)
     expect("function constants are listed", '{"scale", 3, ConstantType::float_, msl_set_scale}' in text)
     expect("a threadgroup array is no pointer", "MSL_TG_VAR(1, tile, [N*2][3], T)" in text)
     expect("a threadgroup pointer is no array", "MSL_THREADGROUP T* p = " in text)
     expect("loops are counted", "MSL_LOOP(i < n)" in text and "MSL_LOOP(i < 4)" not in text)
     cuda = translate(sample, "cuda").stdout
-    expect("CUDA parameters follow the indices", "fill_f32(const half4* in, const uint n, float* out)" in cuda)
-    expect("CUDA limits threads", "__launch_bounds__(8*32)" in cuda)
-    expect("a pipeline compiles one entry", "defined(MSL_ONLY_fill_f16)" in cuda)
+    expect("CUDA parameters follow the indices", "MSL_GLOBAL(BOUNDS)(const half4* in, const uint n, T* out) {" in cuda)
+    expect("CUDA limits threads", "#define MSL_ENTRY_fill_f32 MSL_KERNEL_fill((8*32), float, 8)\n" in cuda)
+    expect("an instance is a macro", "\nMSL_INSTANCE(fill_f16, fill, half, 4)\n" in cuda and "host_name" not in cuda)
+    expect("a threadgroup array is shared", "  MSL_SHARED T tile[N * 2][3];\n  threadgroup T* p = " in cuda)
+    expect("a function constant is a macro", "\nMSL_FUNCTION_CONSTANT(float, scale, 3)\n" in cuda)
 
 
 def staleness():
@@ -98,7 +106,7 @@ def staleness():
         fresh = subprocess.run(check, capture_output=True, text=True)
         expect("what is checked in is fresh", fresh.returncode == 0, fresh.stdout + fresh.stderr)
         shader = copy / "Shaders/rms_norm.metal"
-        shader.write_text(shader.read_text(encoding="utf-8") + "// a new last line\n", encoding="utf-8")
+        shader.write_text(shader.read_text(encoding="utf-8") + "constant constexpr uint kNew = 1;\n", encoding="utf-8")
         expect("a changed text is stale", subprocess.run(check, capture_output=True).returncode != 0)
 
 
@@ -106,39 +114,56 @@ def lines_of(text):
     return [line for line in text.split("\n") if line.strip() and not headers.MARK.match(line)]
 
 
-def shared_headers():
+def software_headers():
     """Texts that include headers are equivalent to texts with the headers expanded in place."""
-    options = argparse.Namespace(includes=[], defines=[], clang="clang++")
-    for target in ("cuda", "software"):
-        shared = headers.Shared(lambda path: f"Shaders/{path}")
-        bodies = {path: mslc.load(path, target, Diag(), options).body() for path in sorted(glob.glob("Shaders/*.metal"))}
-        split = {path: shared.split(body, path) for path, body in bodies.items()}
-        texts = {f"Shaders/{path}": text for path, text in shared.headers()}
+    shared = headers.Shared(lambda path: f"Shaders/{path}")
+    bodies = {path: load(path, "software").body() for path in SOURCES}
+    split = {path: shared.split(body, path) for path, body in bodies.items()}
+    by_name = {f"Shaders/{path}": text for path, text in shared.headers()}
 
-        def spliced(text, seen):
-            for line in lines_of(text):
-                include = headers.INCLUDE.match(line)
-                if not include:
-                    yield line
-                elif include[1] not in seen:
-                    seen.add(include[1])
-                    yield from spliced(texts[include[1]], seen)
+    def spliced(text, seen):
+        for line in lines_of(text):
+            include = headers.INCLUDE.match(line)
+            if not include:
+                yield line
+            elif include[1] not in seen:
+                seen.add(include[1])
+                yield from spliced(by_name[include[1]], seen)
 
-        for path, body in bodies.items():
-            expect(f"{target}: {path} with its headers is its text", list(spliced(split[path], set())) == lines_of(body))
-        first = next(iter(bodies))
-        bad = bodies[first].replace('# 1 "Shaders/common.h"', '# 1 "Shaders/common.h"\nint planted;', 1)
-        try:
-            shared.split(bad, first)
-            expect(f"{target}: a header that differs is an error", False)
-        except SystemExit as error:
-            expect(f"{target}: a header that differs is an error", "Shaders/common.h" in str(error))
+    for path, body in bodies.items():
+        expect(f"{path} with its headers is its text", list(spliced(split[path], set())) == lines_of(body))
+    bad = bodies[SOURCES[0]].replace('# 1 "Shaders/common.h"', '# 1 "Shaders/common.h"\nint planted;', 1)
+    try:
+        shared.split(bad, SOURCES[0])
+        expect("a header that differs is an error", False)
+    except SystemExit as error:
+        expect("a header that differs is an error", "Shaders/common.h" in str(error))
+
+
+def metal_texts():
+    """Metal's compiler sees the same tokens in the shared texts, after shim/metal.h, as in Shaders/."""
+    begin = (host.SHIM / "metal.h").read_text(encoding="utf-8")
+    marks = {}
+    for path in SOURCES:
+        marks |= load(path, "software").marks | load(path, "cuda").marks
+    with tempfile.TemporaryDirectory() as folder:
+        for path in [*SOURCES, *map(str, Path("Shaders").rglob("*.h"))]:
+            text = texts.shared(Path(path), path, marks)
+            copy = Path(folder) / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text((begin if path in SOURCES else "#pragma once\n") + text, encoding="utf-8")
+        for path in SOURCES:
+            seen = [preprocess(str(base / path), "clang++", [str(base / "Shaders")], []) for base in (ROOT, Path(folder))]
+            old, new = ([t.text.strip() for t in tokenize(text) if t.kind not in ("ws", "nl", "mark")] for text in seen)
+            expect(f"{path}: the same for Metal", ["#pragma METAL fp contract(off)", *old] == new)
 
 
 os.chdir(ROOT)  # line markers contain file names as given on the command line
+SOURCES = sorted(glob.glob("Shaders/*.metal"))
 names()
 translation()
-shared_headers()
+software_headers()
+metal_texts()
 staleness()
 print(f"{sum(RESULTS)} passed, {len(RESULTS) - sum(RESULTS)} failed")
 sys.exit(0 if all(RESULTS) else 1)

@@ -66,10 +66,8 @@ class Words:
         if not m.group(2):
             self.diag(t, f"'{v}': write {v}f (a double outside Metal)")
             self.replace[i] = v + "f"
-        elif m.group(2) in "hH":
-            self.replace[i] = f"half({m.group(1)}f)"
-        elif m.group(2) == "bf":
-            self.replace[i] = f"bfloat({m.group(1)}f)"
+        elif m.group(2) not in "fF":
+            self.diag(t, f"'{v}': write {'bfloat' if m.group(2) == 'bf' else 'half'}({m.group(1)}f) (CUDA has no such literal)")
 
     def strict_constructor(self, j):
         """float4(...) -> msl_make<float4>(...): plain clang has no multi-argument vector constructors."""

@@ -175,176 +175,54 @@ MSL_KERNEL void defect_endless(MSL_DEVICE const float* in , MSL_DEVICE float* ou
   }
   out[tid] = v;
 }
-
-
 # 1 "defects.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_good((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_oob_read((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_1[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_oob_write((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_2[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_2 = 1024;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_oob_far((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_3[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_3 = 1024;
-void msl_entry_4(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_oob_threadgroup((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_4[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_4 = 1024;
-void msl_entry_5(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_race_no_barrier((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_5[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_5 = 1024;
-void msl_entry_6(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_race_in_simdgroup((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_6[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_6 = 1024;
-void msl_entry_7(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_race_reuse((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_7[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_7 = 1024;
-void msl_entry_8(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_race_wrong_flags((const float*)in.buffers[0], (float*)in.buffers[1], (float*)in.buffers[2], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_8[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}, {"scratch", 2, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_8 = 1024;
-void msl_entry_9(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_race_groups((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threadgroup_position_in_grid));
-}
-constexpr BindingInfo msl_bindings_9[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_9 = 1024;
-void msl_entry_10(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_uninit_threadgroup((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_10[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_10 = 1024;
-void msl_entry_11(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_uninit_local((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_11[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_11 = 1024;
-void msl_entry_12(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_divergent_barrier((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_12[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_12 = 1024;
-void msl_entry_13(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_early_return((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_13[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_13 = 1024;
-void msl_entry_14(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_divergent_simd((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_14[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_14 = 1024;
-void msl_entry_15(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_two_sites((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_15[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_15 = 1024;
-void msl_entry_16(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_matrix_pointer((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_16[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_16 = 1024;
-void msl_entry_17(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_misaligned((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_17[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_17 = 1024;
-void msl_entry_18(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_threadgroup_too_large((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_18[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_18 = 1024;
-void msl_entry_19(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  defect_endless((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_19[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_19 = 1024;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_good((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_oob_read((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_oob_write((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_oob_far((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_oob_threadgroup((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_race_no_barrier((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_6(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_race_in_simdgroup((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_7(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_race_reuse((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr BindingInfo msl_bindings_1[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}, {"scratch", 2, BindingKind::buffer, sizeof(float), true}};
+void msl_entry_8(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_race_wrong_flags((const float*)in.buffers[0], (float*)in.buffers[1], (float*)in.buffers[2], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_9(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_race_groups((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threadgroup_position_in_grid)); }
+void msl_entry_10(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_uninit_threadgroup((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_11(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_uninit_local((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_12(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_divergent_barrier((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_13(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_early_return((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_14(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_divergent_simd((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_15(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_two_sites((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_16(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_matrix_pointer((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_17(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_misaligned((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_18(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_threadgroup_too_large((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_19(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; defect_endless((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"defect_good", "defects", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"defect_oob_read", "defects", msl_bindings_0, {}, 1024, msl_entry_1},
+  {"defect_oob_write", "defects", msl_bindings_0, {}, 1024, msl_entry_2},
+  {"defect_oob_far", "defects", msl_bindings_0, {}, 1024, msl_entry_3},
+  {"defect_oob_threadgroup", "defects", msl_bindings_0, {}, 1024, msl_entry_4},
+  {"defect_race_no_barrier", "defects", msl_bindings_0, {}, 1024, msl_entry_5},
+  {"defect_race_in_simdgroup", "defects", msl_bindings_0, {}, 1024, msl_entry_6},
+  {"defect_race_reuse", "defects", msl_bindings_0, {}, 1024, msl_entry_7},
+  {"defect_race_wrong_flags", "defects", msl_bindings_1, {}, 1024, msl_entry_8},
+  {"defect_race_groups", "defects", msl_bindings_0, {}, 1024, msl_entry_9},
+  {"defect_uninit_threadgroup", "defects", msl_bindings_0, {}, 1024, msl_entry_10},
+  {"defect_uninit_local", "defects", msl_bindings_0, {}, 1024, msl_entry_11},
+  {"defect_divergent_barrier", "defects", msl_bindings_0, {}, 1024, msl_entry_12},
+  {"defect_early_return", "defects", msl_bindings_0, {}, 1024, msl_entry_13},
+  {"defect_divergent_simd", "defects", msl_bindings_0, {}, 1024, msl_entry_14},
+  {"defect_two_sites", "defects", msl_bindings_0, {}, 1024, msl_entry_15},
+  {"defect_matrix_pointer", "defects", msl_bindings_0, {}, 1024, msl_entry_16},
+  {"defect_misaligned", "defects", msl_bindings_0, {}, 1024, msl_entry_17},
+  {"defect_threadgroup_too_large", "defects", msl_bindings_0, {}, 1024, msl_entry_18},
+  {"defect_endless", "defects", msl_bindings_0, {}, 1024, msl_entry_19},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> defects_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"defect_good", "defects", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"defect_oob_read", "defects", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"defect_oob_write", "defects", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"defect_oob_far", "defects", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"defect_oob_threadgroup", "defects", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-    {"defect_race_no_barrier", "defects", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
-    {"defect_race_in_simdgroup", "defects", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
-    {"defect_race_reuse", "defects", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
-    {"defect_race_wrong_flags", "defects", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
-    {"defect_race_groups", "defects", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
-    {"defect_uninit_threadgroup", "defects", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
-    {"defect_uninit_local", "defects", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
-    {"defect_divergent_barrier", "defects", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
-    {"defect_early_return", "defects", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
-    {"defect_divergent_simd", "defects", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
-    {"defect_two_sites", "defects", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
-    {"defect_matrix_pointer", "defects", metal::msl_bindings_16, {}, metal::msl_limit_16, metal::msl_entry_16},
-    {"defect_misaligned", "defects", metal::msl_bindings_17, {}, metal::msl_limit_17, metal::msl_entry_17},
-    {"defect_threadgroup_too_large", "defects", metal::msl_bindings_18, {}, metal::msl_limit_18, metal::msl_entry_18},
-    {"defect_endless", "defects", metal::msl_bindings_19, {}, metal::msl_limit_19, metal::msl_entry_19},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> defects_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -146,56 +146,26 @@ MSL_KERNEL void intrinsics_vectors(
   out[22 * count + at] = float(bfloats[at].w);
   out[23 * count + at] = float(half4(v).x * half4(w).y);
 }
-
-
 # 1 "intrinsics_math.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_scalar((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"a", 0, BindingKind::buffer, sizeof(float), false}, {"b", 1, BindingKind::buffer, sizeof(float), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_convert((const uint*)in.buffers[0], (uint*)in.buffers[1], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_scalar((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid)); }
 constexpr BindingInfo msl_bindings_1[] = {{"in", 0, BindingKind::buffer, sizeof(uint), false}, {"out", 1, BindingKind::buffer, sizeof(uint), true}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_vectors((const float4*)in.buffers[0], (float*)in.buffers[1], (half4*)in.buffers[2], (bfloat4*)in.buffers[3], (packed_float3*)in.buffers[4], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_convert((const uint*)in.buffers[0], (uint*)in.buffers[1], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid)); }
 constexpr BindingInfo msl_bindings_2[] = {{"in", 0, BindingKind::buffer, sizeof(float4), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}, {"halves", 2, BindingKind::buffer, sizeof(half4), true}, {"bfloats", 3, BindingKind::buffer, sizeof(bfloat4), true}, {"packed", 4, BindingKind::buffer, sizeof(packed_float3), true}};
-constexpr uint32_t msl_limit_2 = 1024;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_unary<float>((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid));
-}
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_vectors((const float4*)in.buffers[0], (float*)in.buffers[1], (half4*)in.buffers[2], (bfloat4*)in.buffers[3], (packed_float3*)in.buffers[4], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid)); }
 constexpr BindingInfo msl_bindings_3[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_3 = 1024;
-void msl_entry_4(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_unary<half>((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid));
-}
-constexpr BindingInfo msl_bindings_4[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_4 = 1024;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_unary<float>((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid)); }
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_unary<half>((const float*)in.buffers[0], (float*)in.buffers[1], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.threads_per_grid)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"intrinsics_scalar", "intrinsics_math", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"intrinsics_convert", "intrinsics_math", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"intrinsics_vectors", "intrinsics_math", msl_bindings_2, {}, 1024, msl_entry_2},
+  {"intrinsics_unary_f32", "intrinsics_math", msl_bindings_3, {}, 1024, msl_entry_3},
+  {"intrinsics_unary_f16", "intrinsics_math", msl_bindings_3, {}, 1024, msl_entry_4},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> intrinsics_math_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"intrinsics_scalar", "intrinsics_math", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"intrinsics_convert", "intrinsics_math", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"intrinsics_vectors", "intrinsics_math", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"intrinsics_unary_f32", "intrinsics_math", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"intrinsics_unary_f16", "intrinsics_math", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> intrinsics_math_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

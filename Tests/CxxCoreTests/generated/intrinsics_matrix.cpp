@@ -81,48 +81,24 @@ MSL_KERNEL void intrinsics_atomics(
     shared[group] = atomic_load_explicit(&count, memory_order_relaxed);
   }
 }
-
-
 # 1 "intrinsics_matrix.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_atomics((atomic_int*)in.buffers[0], (atomic_uint*)in.buffers[1], (atomic_float*)in.buffers[2], (uint*)in.buffers[3], (uint*)in.buffers[4], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threadgroup_position_in_grid));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"ints", 0, BindingKind::buffer, sizeof(atomic_int), true}, {"uints", 1, BindingKind::buffer, sizeof(atomic_uint), true}, {"floats", 2, BindingKind::buffer, sizeof(atomic_float), true}, {"seen", 3, BindingKind::buffer, sizeof(uint), true}, {"shared", 4, BindingKind::buffer, sizeof(uint), true}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_matrix<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (float*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_atomics((atomic_int*)in.buffers[0], (atomic_uint*)in.buffers[1], (atomic_float*)in.buffers[2], (uint*)in.buffers[3], (uint*)in.buffers[4], msl_builtin<uint>(b.thread_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threadgroup_position_in_grid)); }
 constexpr BindingInfo msl_bindings_1[] = {{"a", 0, BindingKind::buffer, sizeof(float), false}, {"b", 1, BindingKind::buffer, sizeof(float), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"typed", 3, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_matrix<half>((const half*)in.buffers[0], (const half*)in.buffers[1], (float*)in.buffers[2], (half*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_matrix<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (float*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"a", 0, BindingKind::buffer, sizeof(half), false}, {"b", 1, BindingKind::buffer, sizeof(half), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"typed", 3, BindingKind::buffer, sizeof(half), true}};
-constexpr uint32_t msl_limit_2 = 1024;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_matrix<bfloat>((const bfloat*)in.buffers[0], (const bfloat*)in.buffers[1], (float*)in.buffers[2], (bfloat*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_matrix<half>((const half*)in.buffers[0], (const half*)in.buffers[1], (float*)in.buffers[2], (half*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_3[] = {{"a", 0, BindingKind::buffer, sizeof(bfloat), false}, {"b", 1, BindingKind::buffer, sizeof(bfloat), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"typed", 3, BindingKind::buffer, sizeof(bfloat), true}};
-constexpr uint32_t msl_limit_3 = 1024;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_matrix<bfloat>((const bfloat*)in.buffers[0], (const bfloat*)in.buffers[1], (float*)in.buffers[2], (bfloat*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"intrinsics_atomics", "intrinsics_matrix", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"intrinsics_matrix_f32", "intrinsics_matrix", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"intrinsics_matrix_f16", "intrinsics_matrix", msl_bindings_2, {}, 1024, msl_entry_2},
+  {"intrinsics_matrix_bf16", "intrinsics_matrix", msl_bindings_3, {}, 1024, msl_entry_3},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> intrinsics_matrix_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"intrinsics_atomics", "intrinsics_matrix", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"intrinsics_matrix_f32", "intrinsics_matrix", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"intrinsics_matrix_f16", "intrinsics_matrix", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"intrinsics_matrix_bf16", "intrinsics_matrix", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> intrinsics_matrix_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

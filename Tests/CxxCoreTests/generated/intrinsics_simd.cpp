@@ -96,40 +96,21 @@ MSL_KERNEL void intrinsics_positions(
   o[14] = num_simdgroups;
   o[15] = simd_width;
 }
-
-
 # 1 "intrinsics_simd.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_simd_float((const float*)in.buffers[0], (const uint*)in.buffers[1], (float*)in.buffers[2], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"in", 0, BindingKind::buffer, sizeof(float), false}, {"from", 1, BindingKind::buffer, sizeof(uint), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_simd_uint((const uint*)in.buffers[0], (uint*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_simd_float((const float*)in.buffers[0], (const uint*)in.buffers[1], (float*)in.buffers[2], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"in", 0, BindingKind::buffer, sizeof(uint), false}, {"out", 1, BindingKind::buffer, sizeof(uint), true}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  intrinsics_positions((uint*)in.buffers[0], msl_builtin<uint3>(b.thread_position_in_grid), msl_builtin<uint3>(b.thread_position_in_threadgroup), msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint3>(b.threads_per_grid), msl_builtin<uint3>(b.threads_per_threadgroup), msl_builtin<uint3>(b.threadgroups_per_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroups_per_threadgroup), msl_builtin<uint>(b.threads_per_simdgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_simd_uint((const uint*)in.buffers[0], (uint*)in.buffers[1], msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"out", 0, BindingKind::buffer, sizeof(uint), true}};
-constexpr uint32_t msl_limit_2 = 1024;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; intrinsics_positions((uint*)in.buffers[0], msl_builtin<uint3>(b.thread_position_in_grid), msl_builtin<uint3>(b.thread_position_in_threadgroup), msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint3>(b.threads_per_grid), msl_builtin<uint3>(b.threads_per_threadgroup), msl_builtin<uint3>(b.threadgroups_per_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroups_per_threadgroup), msl_builtin<uint>(b.threads_per_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"intrinsics_simd_float", "intrinsics_simd", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"intrinsics_simd_uint", "intrinsics_simd", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"intrinsics_positions", "intrinsics_simd", msl_bindings_2, {}, 1024, msl_entry_2},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> intrinsics_simd_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"intrinsics_simd_float", "intrinsics_simd", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"intrinsics_simd_uint", "intrinsics_simd", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"intrinsics_positions", "intrinsics_simd", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> intrinsics_simd_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -1,38 +1,56 @@
-// Finds kernels by name, and assembles the sources that Metal compiles.
+// Finds kernels by name, and assembles the texts that Metal's compiler and NVRTC receive.
 #include "device/gpu/kernel_table.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr std::string_view kInclude = "#include \"";
+constexpr std::string_view kInclude = "#include \"", kSystemInclude = "#include <";
 
-void splice(std::string_view text, std::vector<std::string_view>& seen, std::string& into) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
-    text.remove_prefix(line.size());
-    if (!line.starts_with(kInclude)) {
-      into += line;
-      continue;
+// Appends texts, with the headers that they include.
+struct Splicer {
+  void add(std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+      text.remove_prefix(line.size());
+      if (line.starts_with(kInclude)) add_header(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
+      else if (has_system_headers || !line.starts_with(kSystemInclude)) into += line;
     }
-    const std::string_view name = line.substr(kInclude.size(), line.rfind('"') - kInclude.size());
-    const auto headers = generated::metal_headers();
-    const auto header = std::ranges::find(headers, name, &KernelHeader::name);
-    if (header == headers.end() || std::ranges::find(seen, name) != seen.end()) continue;
-    seen.push_back(name);
-    splice(header->text, seen, into);
   }
-}
+  void add_header(std::string_view name) {
+    const auto header = std::ranges::find(headers, name, &KernelHeader::name);
+    if (header == headers.end() || std::ranges::find(seen, name) != seen.end()) return;
+    seen.push_back(name);
+    add(header->text);
+  }
+
+  bool has_system_headers;  // those of Metal
+  std::span<const KernelHeader> headers;
+  std::vector<std::string_view> seen;
+  std::string into;
+};
 
 }  // namespace
 
 std::string metal_text(const KernelSource& source) {
-  std::string text;
-  std::vector<std::string_view> seen;
-  splice(source.metal, seen, text);
-  return text;
+  Splicer splicer{true, generated::headers(), {}, {}};
+  splicer.add_header("device/gpu/shim/metal.h");
+  splicer.add(source.text);
+  return std::move(splicer.into);
+}
+
+std::string cuda_text(const KernelSource& source) {
+  Splicer splicer{false, generated::cuda_headers(), {}, {}};
+  splicer.add_header("device/gpu/shim/cuda/msl.h");
+  splicer.add("namespace metal {\n");
+  splicer.headers = generated::headers();
+  splicer.add(source.text);
+  splicer.add(source.cuda_entries);
+  splicer.add("MSL_ENTRY(MSL_ONLY)\n}\n");
+  return std::move(splicer.into);
 }
 
 const KernelInfo* find_kernel(std::span<const KernelFile> files, std::string_view name) noexcept {

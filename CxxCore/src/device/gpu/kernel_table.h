@@ -87,12 +87,12 @@ struct KernelInfo {
 };
 
 struct KernelSource {
-  constexpr KernelSource(std::string_view file, std::string_view metal, std::string_view cuda) noexcept
-      : file(file), metal(metal), cuda(kIsMetalOnly ? std::string_view() : cuda) {}
+  constexpr KernelSource(std::string_view file, std::string_view text, std::string_view cuda_entries) noexcept
+      : file(file), text(text), cuda_entries(kIsMetalOnly ? std::string_view() : cuda_entries) {}
 
   std::string_view file;
-  std::string_view metal;  // includes headers of metal_headers(), which metal_text() inlines
-  std::string_view cuda;   // includes headers of cuda_headers(); constants are macros MSL_CONSTANT_<name>
+  std::string_view text;          // for both compilers; includes headers of generated::headers()
+  std::string_view cuda_entries;  // macros that define its entry points; empty if CUDA has no such kernels
 };
 
 struct KernelFile {
@@ -106,13 +106,14 @@ struct KernelHeader {
 
 namespace generated {
 std::span<const KernelFile> files() noexcept;
+std::span<const KernelHeader> headers() noexcept;
 std::span<const KernelHeader> cuda_headers() noexcept;
-std::span<const KernelHeader> metal_headers() noexcept;
 }  // namespace generated
 
-// A source for Metal with its headers inlined, each once: Metal's compiler takes a single text and cannot include
-// headers by name.
+// A source with its headers inlined, each once: Metal's compiler takes a single text and cannot include headers by name.
 std::string metal_text(const KernelSource& source);
+// The same for NVRTC. -DMSL_ONLY=<kernel> selects its entry point; constants are macros MSL_CONSTANT_<name>.
+std::string cuda_text(const KernelSource& source);
 
 // Null if no kernel has that name.
 const KernelInfo* find_kernel(std::span<const KernelFile> files, std::string_view name) noexcept;

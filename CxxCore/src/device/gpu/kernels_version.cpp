@@ -21,15 +21,13 @@ std::string on_this_system(Hash128& hash) {
 
 std::string metal_kernels_version() {
   Hash128 hash;
-  for (const KernelFile& file : generated::files()) hash.add(file.source.metal);
-  for (const KernelHeader& header : generated::metal_headers()) hash.add(header.text);
+  for (const KernelFile& file : generated::files()) hash.add(metal_text(file.source));
   return on_this_system(hash);
 }
 
 std::string cuda_kernels_version() {
   Hash128 hash;
-  for (const KernelFile& file : generated::files()) hash.add(file.source.cuda);
-  for (const KernelHeader& header : generated::cuda_headers()) hash.add(header.text);
+  for (const KernelFile& file : generated::files()) hash.add(cuda_text(file.source));
   return on_this_system(hash);
 }
 

@@ -7,7 +7,7 @@
 namespace pagoda::device::gpu {
 
 inline bool has_tensors(const KernelSource& source) noexcept {
-  return source.metal.find("#include <metal_tensor>") != std::string_view::npos;
+  return source.text.find("#include <metal_tensor>") != std::string_view::npos;
 }
 
 }  // namespace pagoda::device::gpu

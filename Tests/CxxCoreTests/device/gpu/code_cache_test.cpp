@@ -31,7 +31,7 @@ int64_t num_compiled(const std::string& folder, int minor = 0, const char* text 
   fake_cuda().diary.clear();
   const Compiler compiler(fake_nvrtc(), 9, minor, CodeCache(folder));
   const Constant constants[] = {{"limit", limit}};
-  const auto code = compiler.compile(kKernel, text, constants);
+  const auto code = compiler.compile(kKernel, {"adders", text, {}}, constants);
   CHECK_OK(code);
   CHECK(code.is_ok() && std::string(code->begin(), code->end()) == "code");
   return static_cast<int64_t>(fake_cuda().diary.size());

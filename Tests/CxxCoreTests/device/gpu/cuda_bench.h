@@ -22,7 +22,7 @@ inline constexpr device::gpu::ConstantInfo kAdderConstants[] = {{"has_bias", 0, 
                                                                 {"limit", 1, device::gpu::ConstantType::float_}};
 inline constexpr device::gpu::KernelInfo kAdderKernels[] = {{"adder", "adders", kAdderBindings, kAdderConstants, 256},
                                                             {"other", "adders", kAdderBindings, kAdderConstants, 256}};
-inline const device::gpu::KernelFile kAdderFiles[] = {{kAdderKernels, {"adders", "", "cuda text"}}};
+inline const device::gpu::KernelFile kAdderFiles[] = {{kAdderKernels, {"adders", "text", "entries"}}};
 inline constexpr device::gpu::Constant kAdderPlain[] = {{"has_bias", 0}, {"limit", 0}};
 
 inline bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }

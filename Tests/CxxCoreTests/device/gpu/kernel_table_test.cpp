@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "device/gpu/generated/bindings.h"
 #include "device/gpu/metal/metal_backend.h"
@@ -16,30 +15,6 @@ namespace {
 
 bool has(std::string_view text, const std::string& part) { return text.find(part) != std::string_view::npos; }
 
-// The names that `text` includes.
-std::vector<std::string_view> included(std::string_view text) {
-  std::vector<std::string_view> names;
-  const std::string_view include = "#include \"";
-  for (size_t at = 0; (at = text.find(include, at)) != std::string_view::npos; ++at)
-    names.push_back(text.substr(at + include.size(), text.find('"', at + include.size()) - at - include.size()));
-  return names;
-}
-
-// A source for NVRTC and everything that it includes; empty if a header is missing.
-std::string cuda_text(const KernelSource& source) {
-  std::string text(source.cuda);
-  std::vector<std::string_view> names = included(source.cuda);
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto headers = generated::cuda_headers();
-    const auto header = std::ranges::find(headers, names[i], &KernelHeader::name);
-    if (header == headers.end()) return {};
-    text += header->text;
-    for (std::string_view name : included(header->text))
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return text;
-}
-
 PAGODA_TEST(gpu_table_names_are_in_the_texts) {
   std::set<std::string_view> names;
   for (const KernelFile& file : generated::files()) {
@@ -50,13 +25,13 @@ PAGODA_TEST(gpu_table_names_are_in_the_texts) {
       CHECK(names.insert(kernel.name).second);
       CHECK_EQ(std::string(kernel.file), std::string(file.source.file));
       CHECK(find_kernel(generated::files(), kernel.name) == &kernel);
-      // The text declares it, directly or as a template instance; instances may come from a macro.
+      // The text declares it, directly or as a template instance.
       const std::string name(kernel.name);
       bool declared = has(metal, "kernel void " + name + "(");
       for (size_t i = name.find('_'); i != std::string::npos; i = name.find('_', i + 1))
         declared |= has(metal, "kernel void " + name.substr(0, i) + "(");
       CHECK(declared);
-      CHECK(has_tensors(file.source) || has(cuda, " " + name + "("));
+      CHECK(has_tensors(file.source) || has(cuda, "#define MSL_ENTRY_" + name + " "));
       int last = -1;
       for (const BindingInfo& binding : kernel.bindings) {
         test::note("binding " + std::string(binding.name));
@@ -67,9 +42,8 @@ PAGODA_TEST(gpu_table_names_are_in_the_texts) {
       }
       for (const ConstantInfo& constant : kernel.constants) {
         test::note("constant " + std::string(constant.name));
-        CHECK(
-            has(metal, std::string(constant.name) + " [[function_constant(" + std::to_string(constant.index) + ")]]"));
-        CHECK(has(cuda, "MSL_FUNCTION_CONSTANT("));
+        const std::string declaration = ", " + std::string(constant.name) + ", " + std::to_string(constant.index) + ")";
+        CHECK(has(metal, declaration) && has(cuda, declaration));
       }
       CHECK(kernel.max_threads % 32 == 0 && kernel.max_threads >= 32 && kernel.max_threads <= 1024);
       CHECK(kernel.entry != nullptr);
@@ -90,22 +64,26 @@ PAGODA_TEST(gpu_table_says_which_bindings_a_kernel_writes) {
 
 PAGODA_TEST(gpu_table_texts_stand_alone) {
   for (const KernelFile& file : generated::files()) {
-    const std::string metal = metal_text(file.source);
+    const std::string metal = metal_text(file.source), cuda = cuda_text(file.source);
     CHECK(!has(metal, "#include \""));  // Metal compiles it from memory
     CHECK(has(metal, "#include <metal_stdlib>"));
     CHECK(metal.starts_with("#pragma METAL fp contract(off)\n"));  // no contraction except explicit fma()
+    CHECK(!has(cuda, "#include") && !has(cuda, "#pragma METAL"));
+    CHECK(has(cuda, "#define kernel ") && cuda.ends_with("MSL_ENTRY(MSL_ONLY)\n}\n"));
   }
-  for (const auto& headers : {generated::cuda_headers(), generated::metal_headers()})
+  for (const auto& headers : {generated::cuda_headers(), generated::headers()})
     for (const KernelHeader& header : headers) CHECK(!header.text.empty());
 }
 
 PAGODA_TEST(gpu_table_headers_are_spliced_once_and_in_order) {
   const KernelSource source{
-      "a", "first\n#include \"args/types.h\"\nlast\n#include \"args/types.h\"\nwithout an end", {}};
-  const auto headers = generated::metal_headers();
+      "a", "first\n#include \"args/types.h\"\n#include <any>\nlast\n#include \"args/types.h\"\nwithout an end", {}};
+  const auto headers = generated::headers();
   const auto types = std::ranges::find(headers, "args/types.h", &KernelHeader::name);
   REQUIRE(types != headers.end());
-  CHECK_EQ(metal_text(source), "first\n" + std::string(types->text) + "last\nwithout an end");
+  const std::string text(types->text);
+  CHECK(metal_text(source).ends_with("\nfirst\n" + text + "#include <any>\nlast\nwithout an end"));
+  CHECK(has(cuda_text(source), "\nnamespace metal {\nfirst\n" + text + "last\nwithout an end"));
 }
 
 #ifndef __APPLE__

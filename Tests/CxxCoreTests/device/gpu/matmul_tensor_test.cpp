@@ -109,7 +109,7 @@ PAGODA_TEST(gpu_matmul_tensor_takes_norms_and_adds_to_the_stream) {
 PAGODA_TEST(gpu_matmul_tensor_is_no_kernel_of_cuda) {
   int count = 0;
   for (const auto& file : device::gpu::generated::files()) {
-    CHECK_EQ(device::gpu::has_tensors(file.source), file.source.cuda.empty());
+    CHECK_EQ(device::gpu::has_tensors(file.source), file.source.cuda_entries.empty());
     count += device::gpu::has_tensors(file.source);
   }
   CHECK_EQ(count, 1);

@@ -23,8 +23,8 @@ std::string literal(ConstantType type, uint32_t bits) {
 
 // Contraction off: a product and a sum are fused only where the source uses fma(), as on the software device.
 std::vector<std::string> options_of(const KernelInfo& kernel, std::span<const Constant> constants) {
-  std::vector<std::string> options = {"--std=c++17",          "--fmad=false", "-default-device",
-                                      "--generate-line-info", "-DMSL_ONLY",   "-DMSL_ONLY_" + std::string(kernel.name)};
+  std::vector<std::string> options = {"--std=c++17", "--fmad=false", "-default-device", "--generate-line-info",
+                                      "-DMSL_ONLY=" + std::string(kernel.name)};
   for (const ConstantInfo& info : kernel.constants)
     for (const Constant& given : constants)
       if (given.name == info.name)
@@ -44,15 +44,15 @@ Hash128Value Compiler::key(std::string_view text, const std::vector<std::string>
   hash.add(static_cast<uint64_t>(major));
   hash.add(static_cast<uint64_t>(minor));
   for (const std::string& option : options) hash.add(option);
-  for (const KernelHeader& header : generated::cuda_headers()) hash.add(header.name), hash.add(header.text);
   hash.add(text);
   return hash.value();
 }
 
-Result<std::vector<char>> Compiler::compile(const KernelInfo& kernel, std::string_view text,
+Result<std::vector<char>> Compiler::compile(const KernelInfo& kernel, const KernelSource& source,
                                             std::span<const Constant> constants) const {
   std::vector<std::string> options = options_of(kernel, constants);
   options.push_back(arch_);
+  const std::string text = cuda_text(source);
   if (!cache_.is_open()) return run_nvrtc(kernel, text, options);
   const Hash128Value key_of_code = key(text, options);
   if (std::vector<char> found = cache_.find(key_of_code); !found.empty()) return found;
@@ -61,21 +61,14 @@ Result<std::vector<char>> Compiler::compile(const KernelInfo& kernel, std::strin
   return code;
 }
 
-Result<std::vector<char>> Compiler::run_nvrtc(const KernelInfo& kernel, std::string_view text,
+Result<std::vector<char>> Compiler::run_nvrtc(const KernelInfo& kernel, const std::string& text,
                                               const std::vector<std::string>& options) const {
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
-  std::vector<std::string> headers;  // texts, then names: the tables are views without a terminating zero
-  for (const KernelHeader& header : generated::cuda_headers()) headers.emplace_back(header.text);
-  for (const KernelHeader& header : generated::cuda_headers()) headers.emplace_back(header.name);
-  std::vector<const char*> header_pointers;
-  for (const std::string& header : headers) header_pointers.push_back(header.c_str());
-  const size_t num_headers = headers.size() / 2;
 
-  const std::string source(text), name = std::string(kernel.file) + ".metal";
+  const std::string name = std::string(kernel.file) + ".metal";
   Handle program = nullptr;
-  int result = nvrtc_.nvrtcCreateProgram(&program, source.c_str(), name.c_str(), static_cast<int>(num_headers),
-                                         header_pointers.data(), header_pointers.data() + num_headers);
+  int result = nvrtc_.nvrtcCreateProgram(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr);
   if (result == 0) result = nvrtc_.nvrtcCompileProgram(program, static_cast<int>(pointers.size()), pointers.data());
   size_t size = 0;
   std::vector<char> code;

@@ -19,15 +19,15 @@ class Compiler {
  public:
   Compiler(const Nvrtc& nvrtc, int major, int minor, CodeCache cache = {});
 
-  // `kernel` is the only entry point of `text` that is compiled; all its constants are given. The message of an error
+  // `kernel` is the only entry point of `source` that is compiled; all its constants are given. The message of an error
   // contains the compiler's output.
-  Result<std::vector<char>> compile(const KernelInfo& kernel, std::string_view text,
+  Result<std::vector<char>> compile(const KernelInfo& kernel, const KernelSource& source,
                                     std::span<const Constant> constants) const;
 
  private:
   // A hash of everything the code depends on.
   Hash128Value key(std::string_view text, const std::vector<std::string>& options) const;
-  Result<std::vector<char>> run_nvrtc(const KernelInfo& kernel, std::string_view text,
+  Result<std::vector<char>> run_nvrtc(const KernelInfo& kernel, const std::string& text,
                                       const std::vector<std::string>& options) const;
 
   Nvrtc nvrtc_;

@@ -16,8 +16,8 @@ namespace pagoda::device::gpu::cuda {
 
 // A kernel with its constants; compiled in the first step that launches it.
 struct CudaPipeline final : Pipeline {
-  CudaPipeline(const Driver& driver, const KernelInfo& kernel, std::string_view text)
-      : driver(driver), kernel(kernel), text(text) {}
+  CudaPipeline(const Driver& driver, const KernelInfo& kernel, const KernelSource& source)
+      : driver(driver), kernel(kernel), source(source) {}
   ~CudaPipeline() override {
     if (module != nullptr) driver.cuModuleUnload(module);
   }
@@ -30,7 +30,7 @@ struct CudaPipeline final : Pipeline {
 
   const Driver& driver;
   const KernelInfo& kernel;
-  std::string_view text;
+  const KernelSource& source;
   std::vector<Constant> constants;  // under the kernel's own names
   mutable Handle module = nullptr, function = nullptr;
 };
@@ -196,7 +196,7 @@ Result<const Pipeline*> CudaBackend::pipeline(std::string_view name, std::span<c
       std::find_if(files_.begin(), files_.end(), [&](const KernelFile& f) { return f.source.file == kernel->file; });
   if (file == files_.end())
     return make_error(StatusCode::internal, "cuda: no text has the kernel " + std::string(name));
-  auto made = std::make_unique<CudaPipeline>(driver_, *kernel, file->source.cuda);
+  auto made = std::make_unique<CudaPipeline>(driver_, *kernel, file->source);
   for (const ConstantInfo& info : kernel->constants)
     for (const Constant& given : constants)
       if (given.name == info.name) made->constants.push_back({info.name, given.bits});
@@ -266,7 +266,7 @@ Status CudaBackend::make_pipelines() {
   threads->parallel_for(static_cast<int64_t>(fresh.size()), [&](int64_t i, int) {
     const CudaPipeline& made = *fresh[i];
     try {
-      codes[i] = compiler_.compile(made.kernel, made.text, made.constants);
+      codes[i] = compiler_.compile(made.kernel, made.source, made.constants);
     } catch (const std::bad_alloc&) {  // keeps the preset error
     }
   });

@@ -1,4 +1,4 @@
-// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the generated CUDA source,
+// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the kernels' text,
 // all new ones of a step compiled together when it is submitted, a step as a graph on one stream. A fault inside a step
 // poisons the context: that step and all later ones report it.
 #pragma once

@@ -73,31 +73,18 @@ MSL_KERNEL void argmax(MSL_DEVICE const uint* found ,
     tokens[row] = keys[0] > kMinusInfinityKey && keys[0] != kRefused ? int(ids[0]) : -1;
   }
 }
-
 # 1 "argmax.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  argmax_parts((const float*)in.buffers[0], (uint*)in.buffers[1], *(const pagoda_args::Argmax*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"found", 1, BindingKind::buffer, sizeof(uint), true}, {"args", 2, BindingKind::values, sizeof(pagoda_args::Argmax), false}};
-constexpr uint32_t msl_limit_0 = 256;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  argmax((const uint*)in.buffers[0], (int*)in.buffers[1], *(const pagoda_args::Argmax*)in.buffers[2], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; argmax_parts((const float*)in.buffers[0], (uint*)in.buffers[1], *(const pagoda_args::Argmax*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"found", 0, BindingKind::buffer, sizeof(uint), false}, {"tokens", 1, BindingKind::buffer, sizeof(int), true}, {"args", 2, BindingKind::values, sizeof(pagoda_args::Argmax), false}};
-constexpr uint32_t msl_limit_1 = 256;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; argmax((const uint*)in.buffers[0], (int*)in.buffers[1], *(const pagoda_args::Argmax*)in.buffers[2], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"argmax_parts", "argmax", msl_bindings_0, {}, 256, msl_entry_0},
+  {"argmax", "argmax", msl_bindings_1, {}, 256, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> argmax_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"argmax_parts", "argmax", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"argmax", "argmax", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> argmax_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -21,39 +21,21 @@ MSL_KERNEL void cache_latents(MSL_DEVICE const float* x ,
     cache[block * args.block_stride + offset * args.slot_stride + d] = T(x[long(token) * args.x_stride + d]);
   }
 }
-
 # 1 "cache_latents.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  cache_latents<float>((const float*)in.buffers[0], (const long*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::CacheLatents*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 1, BindingKind::buffer, sizeof(long), false}, {"cache", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::CacheLatents), false}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  cache_latents<half>((const float*)in.buffers[0], (const long*)in.buffers[1], (half*)in.buffers[2], *(const pagoda_args::CacheLatents*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; cache_latents<float>((const float*)in.buffers[0], (const long*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::CacheLatents*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 1, BindingKind::buffer, sizeof(long), false}, {"cache", 2, BindingKind::buffer, sizeof(half), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::CacheLatents), false}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  cache_latents<bfloat>((const float*)in.buffers[0], (const long*)in.buffers[1], (bfloat*)in.buffers[2], *(const pagoda_args::CacheLatents*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; cache_latents<half>((const float*)in.buffers[0], (const long*)in.buffers[1], (half*)in.buffers[2], *(const pagoda_args::CacheLatents*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 1, BindingKind::buffer, sizeof(long), false}, {"cache", 2, BindingKind::buffer, sizeof(bfloat), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::CacheLatents), false}};
-constexpr uint32_t msl_limit_2 = 1024;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; cache_latents<bfloat>((const float*)in.buffers[0], (const long*)in.buffers[1], (bfloat*)in.buffers[2], *(const pagoda_args::CacheLatents*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"cache_latents_f32", "cache_latents", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"cache_latents_f16", "cache_latents", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"cache_latents_bf16", "cache_latents", msl_bindings_2, {}, 1024, msl_entry_2},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> cache_latents_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"cache_latents_f32", "cache_latents", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"cache_latents_f16", "cache_latents", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"cache_latents_bf16", "cache_latents", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> cache_latents_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

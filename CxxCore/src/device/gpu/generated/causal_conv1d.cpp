@@ -90,39 +90,21 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
       conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, position, 0);
   past[tail_offset(args, position)] = row[0];
 }
-
 # 1 "causal_conv1d.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  causal_conv1d((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::CausalConv1d*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"tail", 2, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"state_slots", 5, BindingKind::buffer, sizeof(int), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  causal_conv1d_tail((const float*)in.buffers[0], (float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], *(const pagoda_args::CausalConv1d*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; causal_conv1d((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::CausalConv1d*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"tail", 1, BindingKind::buffer, sizeof(float), true}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"state_slots", 4, BindingKind::buffer, sizeof(int), false}, {"args", 5, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
-constexpr uint32_t msl_limit_1 = 128;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  causal_conv1d_update((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], *(const pagoda_args::CausalConv1d*)in.buffers[6], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; causal_conv1d_tail((const float*)in.buffers[0], (float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], *(const pagoda_args::CausalConv1d*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"tail", 2, BindingKind::buffer, sizeof(float), true}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"state_slots", 4, BindingKind::buffer, sizeof(int), false}, {"out", 5, BindingKind::buffer, sizeof(float), true}, {"args", 6, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
-constexpr uint32_t msl_limit_2 = 128;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; causal_conv1d_update((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], *(const pagoda_args::CausalConv1d*)in.buffers[6], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"causal_conv1d", "causal_conv1d", msl_bindings_0, {}, 128, msl_entry_0},
+  {"causal_conv1d_tail", "causal_conv1d", msl_bindings_1, {}, 128, msl_entry_1},
+  {"causal_conv1d_update", "causal_conv1d", msl_bindings_2, {}, 128, msl_entry_2},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> causal_conv1d_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"causal_conv1d", "causal_conv1d", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"causal_conv1d_tail", "causal_conv1d", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"causal_conv1d_update", "causal_conv1d", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> causal_conv1d_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

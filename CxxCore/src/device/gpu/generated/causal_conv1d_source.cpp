@@ -1,17 +1,10 @@
-// The text of causal_conv1d.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of causal_conv1d.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource causal_conv1d_source() noexcept {
   return {"causal_conv1d",
-R"msl(#pragma METAL fp contract(off)
-// causal_conv1d: a short window over time per channel, then SiLU; `tail` carries the window between steps.
-// tail: [slots, tail_rows, channels], a ring: position p is in row p % tail_rows. weight: [kernel_size, channels], the
-// last one for the current position.
-#include "conv.h"
-
-constant constexpr uint kConvRows = 4;  // per thread
-
-// Any number of rows; the tail is left to causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
+R"msl(#include "conv.h"
+constant constexpr uint kConvRows = 4;
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d(device const float* x [[buffer(0)]],
                           device const float* weight [[buffer(1)]],
@@ -30,7 +23,6 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   const int tokens = cu_seqlens[args.num_sequences];
   const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
   int token = int(tg.y * kConvRows);
-  // One sequence after another, so that each sequence's data is read once.
   while (token < end) {
     const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
     const int begin = cu_seqlens[sequence];
@@ -41,7 +33,6 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
     const int row = token - begin;
     const bool has_past = row >= int(kUsualTaps) - 1 && args.kernel_size == kUsualTaps;
     const int window_end = token + int(kConvRows);
-    // The same sums with fewer loads.
     if (has_past && window_end <= next && window_end <= end) {
       conv_rows<kConvRows>(from, weight + channel, args, row, out + long(token) * args.out_stride + channel);
       token = window_end;
@@ -51,8 +42,6 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
     }
   }
 }
-
-// Writes the sequence's last inputs to the ring. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
                                device float* tail [[buffer(1)]],
@@ -71,14 +60,11 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
   const int position = context_lens[tg.y] - rows;
   device const float* from = x + long(begin) * args.x_stride + channel;
   device float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  // Earlier rows would only be overwritten. Not max(): its mutant writes them, and no test can tell.
   const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
   for (int row = first; row < rows; ++row) {
     to[tail_offset(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-
-// Both in one launch if every sequence has one row. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
                                  device const float* weight [[buffer(1)]],
@@ -101,120 +87,12 @@ kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
   past[tail_offset(args, position)] = row[0];
 }
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 4 "Shaders/causal_conv1d.metal"
-#include "Shaders/conv.h"
-
-MSL_CONSTANT constexpr uint kConvRows = 4;
-# 10 "Shaders/causal_conv1d.metal"
-MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
-                          MSL_DEVICE const float* weight ,
-                          MSL_DEVICE const float* tail ,
-                          MSL_DEVICE const int* cu_seqlens ,
-                          MSL_DEVICE const int* context_lens ,
-                          MSL_DEVICE const int* state_slots ,
-                          MSL_DEVICE float* out ,
-                          MSL_CONSTANT pagoda_args::CausalConv1d& args ,
-                          uint2 tg ,
-                          uint tid ) {
-  const uint channel = tg.x * 128 + tid;
-  if (channel >= args.channels) {
-    return;
-  }
-  const int tokens = cu_seqlens[args.num_sequences];
-  const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
-  int token = int(tg.y * kConvRows);
-
-  while (token < end) {
-    const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
-    const int begin = cu_seqlens[sequence];
-    const int next = cu_seqlens[sequence + 1];
-    const int position = context_lens[sequence] - (next - begin);
-    MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
-    MSL_DEVICE const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
-    const int row = token - begin;
-    const bool has_past = row >= int(kUsualTaps) - 1 && args.kernel_size == kUsualTaps;
-    const int window_end = token + int(kConvRows);
-
-    if (has_past && window_end <= next && window_end <= end) {
-      conv_rows<kConvRows>(from, weight + channel, args, row, out + long(token) * args.out_stride + channel);
-      token = window_end;
-    }
-    for (; token < next && token < end; ++token) {
-      out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
-    }
-  }
-}
-# 51 "Shaders/causal_conv1d.metal"
-MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
-                               MSL_DEVICE float* tail ,
-                               MSL_DEVICE const int* cu_seqlens ,
-                               MSL_DEVICE const int* context_lens ,
-                               MSL_DEVICE const int* state_slots ,
-                               MSL_CONSTANT pagoda_args::CausalConv1d& args ,
-                               uint2 tg ,
-                               uint tid ) {
-  const uint channel = tg.x * 128 + tid;
-  if (channel >= args.channels) {
-    return;
-  }
-  const int begin = cu_seqlens[tg.y];
-  const int rows = cu_seqlens[tg.y + 1] - begin;
-  const int position = context_lens[tg.y] - rows;
-  MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
-  MSL_DEVICE float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-
-  const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
-  for (int row = first; row < rows; ++row) {
-    to[tail_offset(args, position + row)] = from[long(row) * args.x_stride];
-  }
-}
-# 77 "Shaders/causal_conv1d.metal"
-MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
-                                 MSL_DEVICE const float* weight ,
-                                 MSL_DEVICE float* tail ,
-                                 MSL_DEVICE const int* context_lens ,
-                                 MSL_DEVICE const int* state_slots ,
-                                 MSL_DEVICE float* out ,
-                                 MSL_CONSTANT pagoda_args::CausalConv1d& args ,
-                                 uint2 tg ,
-                                 uint tid ) {
-  const uint channel = tg.x * 128 + tid;
-  if (channel >= args.channels) {
-    return;
-  }
-  MSL_DEVICE const float* row = x + long(tg.y) * args.x_stride + channel;
-  MSL_DEVICE float* past = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  const int position = context_lens[tg.y] - 1;
-  out[long(tg.y) * args.out_stride + channel] =
-      conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, position, 0);
-  past[tail_offset(args, position)] = row[0];
-}
-
-# 1 "causal_conv1d.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d(const float* x, const float* weight, const float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  causal_conv1d(x, weight, tail, cu_seqlens, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_tail)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d_tail(const float* x, float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, const pagoda_args::CausalConv1d args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  causal_conv1d_tail(x, tail, cu_seqlens, context_lens, state_slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_update)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d_update(const float* x, const float* weight, float* tail, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  causal_conv1d_update(x, weight, tail, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_causal_conv1d(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* x, const float* weight, const float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) { msl_let_dependents_begin(); msl_wait_for_inputs(); causal_conv1d(x, weight, tail, cu_seqlens, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup())); }
+#define MSL_KERNEL_causal_conv1d_tail(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* x, float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, const pagoda_args::CausalConv1d args) { msl_let_dependents_begin(); msl_wait_for_inputs(); causal_conv1d_tail(x, tail, cu_seqlens, context_lens, state_slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup())); }
+#define MSL_KERNEL_causal_conv1d_update(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* x, const float* weight, float* tail, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) { msl_let_dependents_begin(); msl_wait_for_inputs(); causal_conv1d_update(x, weight, tail, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup())); }
+#define MSL_ENTRY_causal_conv1d MSL_KERNEL_causal_conv1d((128))
+#define MSL_ENTRY_causal_conv1d_tail MSL_KERNEL_causal_conv1d_tail((128))
+#define MSL_ENTRY_causal_conv1d_update MSL_KERNEL_causal_conv1d_update((128))
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -27,23 +27,15 @@ MSL_KERNEL void combine_experts(MSL_DEVICE const float* x ,
     out[long(token) * args.out_stride + i] = sum;
   }
 }
-
 # 1 "combine_experts.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  combine_experts((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::CombineExperts*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weights", 1, BindingKind::buffer, sizeof(float), false}, {"shared_out", 2, BindingKind::buffer, sizeof(float), true}, {"gate", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::CombineExperts), false}};
-constexpr uint32_t msl_limit_0 = 1024;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; combine_experts((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::CombineExperts*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"combine_experts", "combine_experts", msl_bindings_0, {}, 1024, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> combine_experts_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"combine_experts", "combine_experts", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> combine_experts_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

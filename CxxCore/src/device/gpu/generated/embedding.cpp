@@ -48,55 +48,26 @@ MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,
     out[long(token) * args.out_stride + i] = value * scale;
   }
 }
-
 # 1 "embedding.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  embedding<float>((const int*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(float), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  embedding<half>((const int*)in.buffers[0], (const half*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; embedding<float>((const int*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(half), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  embedding<bfloat>((const int*)in.buffers[0], (const bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; embedding<half>((const int*)in.buffers[0], (const half*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(bfloat), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
-constexpr uint32_t msl_limit_2 = 1024;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  embedding_packed<8>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; embedding<bfloat>((const int*)in.buffers[0], (const bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_3[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(uint), false}, {"steps", 2, BindingKind::buffer, sizeof(uchar), false}, {"scales", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
-constexpr uint32_t msl_limit_3 = 128;
-void msl_entry_4(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  embedding_packed<4>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_4[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(uint), false}, {"steps", 2, BindingKind::buffer, sizeof(uchar), false}, {"scales", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
-constexpr uint32_t msl_limit_4 = 128;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; embedding_packed<8>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; embedding_packed<4>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"embedding_f32", "embedding", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"embedding_f16", "embedding", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"embedding_bf16", "embedding", msl_bindings_2, {}, 1024, msl_entry_2},
+  {"embedding_packed_q8", "embedding", msl_bindings_3, {}, 128, msl_entry_3},
+  {"embedding_packed_q4", "embedding", msl_bindings_3, {}, 128, msl_entry_4},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> embedding_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"embedding_f32", "embedding", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"embedding_f16", "embedding", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"embedding_bf16", "embedding", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"embedding_packed_q8", "embedding", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"embedding_packed_q4", "embedding", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> embedding_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -86,63 +86,26 @@ MSL_KERNEL void expert_few(MSL_DEVICE const X* x ,
                      BITS < 16);
   }
 }
-
 # 1 "expert_few.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_few<bfloat, float, 16>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
-constexpr uint32_t msl_limit_0 = 256;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_few<bfloat, float, 8>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
-constexpr uint32_t msl_limit_1 = 256;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_few<bfloat, float, 4>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
-constexpr uint32_t msl_limit_2 = 256;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_few<bfloat, bfloat, 16>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
-constexpr uint32_t msl_limit_3 = 256;
-void msl_entry_4(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_few<bfloat, bfloat, 8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_4[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
-constexpr uint32_t msl_limit_4 = 256;
-void msl_entry_5(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_few<bfloat, bfloat, 4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_5[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
-constexpr uint32_t msl_limit_5 = 256;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, float, 16>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, float, 8>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, float, 4>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 2, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 3, BindingKind::buffer, sizeof(float), false}, {"order", 4, BindingKind::buffer, sizeof(uint), false}, {"tiles", 5, BindingKind::buffer, sizeof(uint), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::ExpertProducts), false}};
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, 16>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, 8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, 4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"expert_few_direct_bf16", "expert_few", msl_bindings_0, {}, 256, msl_entry_0},
+  {"expert_few_direct_q8", "expert_few", msl_bindings_0, {}, 256, msl_entry_1},
+  {"expert_few_direct_q4", "expert_few", msl_bindings_0, {}, 256, msl_entry_2},
+  {"expert_few_bf16", "expert_few", msl_bindings_1, {}, 256, msl_entry_3},
+  {"expert_few_q8", "expert_few", msl_bindings_1, {}, 256, msl_entry_4},
+  {"expert_few_q4", "expert_few", msl_bindings_1, {}, 256, msl_entry_5},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> expert_few_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"expert_few_direct_bf16", "expert_few", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"expert_few_direct_q8", "expert_few", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"expert_few_direct_q4", "expert_few", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"expert_few_bf16", "expert_few", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"expert_few_q8", "expert_few", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-    {"expert_few_q4", "expert_few", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> expert_few_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

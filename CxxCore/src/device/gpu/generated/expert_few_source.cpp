@@ -1,19 +1,13 @@
-// The text of expert_few.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of expert_few.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource expert_few_source() noexcept {
   return {"expert_few",
-R"msl(#pragma METAL fp contract(off)
-// expert_few: the product of up to eight rows with the weights of their expert; matmul.h describes layout and order.
-#include "expert_rows.h"
-
-constant constexpr uint kTiles = 2;  // of 8 rows of weights, per threadgroup
+R"msl(#include "expert_rows.h"
+constant constexpr uint kTiles = 2;
 constant constexpr uint kRows = 8 * kTiles;
-constant constexpr uint kWidth = 8;  // rows of x
-constant constexpr uint kAhead = 2;  // chunks with loads in flight: as many as fit in registers
-
-// As matmul_few: each simdgroup has one run of columns. X: T, or float if activations need no preparation.
-// Grid: [out_cols / 16, twice as many with silu_mul; max_tiles]
+constant constexpr uint kWidth = 8;
+constant constexpr uint kAhead = 2;
 template <typename T, typename X, uint BITS>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void expert_few(device const X* x [[buffer(0)]],
@@ -28,7 +22,7 @@ kernel void expert_few(device const X* x [[buffer(0)]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float shared_words[kRuns * kTileScratch];  // first tile scratch, then the sums of all runs
+  MSL_SHARED float shared_words[kRuns * kTileScratch];
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
@@ -71,8 +65,7 @@ kernel void expert_few(device const X* x [[buffer(0)]],
     simdgroup_store(acc[i][0], shared_words + (sg * kRows + 8 * i) * kWidth, kWidth);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  const uint made = args.matmul.silu_mul != 0 ? kRows / 2 : kRows;  // columns of out
+  const uint made = args.matmul.silu_mul != 0 ? kRows / 2 : kRows;
   const uint r = tid % made;
   const uint m = tid / made;
   const uint column = tg.x * made + r;
@@ -90,149 +83,20 @@ kernel void expert_few(device const X* x [[buffer(0)]],
                      BITS < 16);
   }
 }
-
-template [[host_name("expert_few_direct_bf16")]]
-kernel decltype(expert_few<bfloat, float, 16>) expert_few<bfloat, float, 16>;
-template [[host_name("expert_few_direct_q8")]]
-kernel decltype(expert_few<bfloat, float, 8>) expert_few<bfloat, float, 8>;
-template [[host_name("expert_few_direct_q4")]]
-kernel decltype(expert_few<bfloat, float, 4>) expert_few<bfloat, float, 4>;
-template [[host_name("expert_few_bf16")]]
-kernel decltype(expert_few<bfloat, bfloat, 16>) expert_few<bfloat, bfloat, 16>;
-template [[host_name("expert_few_q8")]] kernel decltype(expert_few<bfloat, bfloat, 8>) expert_few<bfloat, bfloat, 8>;
-template [[host_name("expert_few_q4")]] kernel decltype(expert_few<bfloat, bfloat, 4>) expert_few<bfloat, bfloat, 4>;
+MSL_INSTANCE(expert_few_direct_bf16, expert_few, bfloat, float, 16)
+MSL_INSTANCE(expert_few_direct_q8, expert_few, bfloat, float, 8)
+MSL_INSTANCE(expert_few_direct_q4, expert_few, bfloat, float, 4)
+MSL_INSTANCE(expert_few_bf16, expert_few, bfloat, bfloat, 16)
+MSL_INSTANCE(expert_few_q8, expert_few, bfloat, bfloat, 8)
+MSL_INSTANCE(expert_few_q4, expert_few, bfloat, bfloat, 4)
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/expert_few.metal"
-#include "Shaders/expert_rows.h"
-
-MSL_CONSTANT constexpr uint kTiles = 2;
-MSL_CONSTANT constexpr uint kRows = 8 * kTiles;
-MSL_CONSTANT constexpr uint kWidth = 8;
-MSL_CONSTANT constexpr uint kAhead = 2;
-# 11 "Shaders/expert_few.metal"
-template <typename T, typename X, uint BITS>
-
-MSL_KERNEL void expert_few(MSL_DEVICE const X* x ,
-                       MSL_DEVICE const uint* w ,
-                       MSL_DEVICE const ushort* w_steps ,
-                       MSL_DEVICE const float* w_scales ,
-                       MSL_DEVICE const uint* order ,
-                       MSL_DEVICE const uint* tiles ,
-                       MSL_DEVICE float* out ,
-                       MSL_CONSTANT pagoda_args::ExpertProducts& args ,
-                       uint2 tg ,
-                       uint tid ,
-                       uint sg ,
-                       uint lane ) {
-  MSL_TG_VAR(1, shared_words, [kRuns*kTileScratch], float)
-  MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
-  const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
-  if (tile.count == 0) {
-    return;
-  }
-  ulong w_at[kTiles];
-  SumTile acc[kTiles][1];
-#pragma unroll
-  for (uint i = 0; i < kTiles; ++i) {
-    w_at[i] = expert_weight_at(args, tile, tg.x, 8 * i + lane / 4, kRows, lane);
-    acc[i][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-  }
-  const ulong x_at = expert_x_at(args, order, tile, lane / 4, lane);
-  const uint begin = sg * args.matmul.run;
-  const uint end = min(begin + args.matmul.run, args.matmul.padded_cols);
-  for (uint k0 = begin; k0 < end; k0 += kAhead * kChunk) {
-    Share<BITS> share[kAhead][kTiles];
-    uint x_words[kAhead][1][kChunkTiles];
-    load_shares<BITS, kAhead, kTiles>(w, w_steps, w_at, k0, end, share);
-#pragma unroll
-    for (uint u = 0; u < kAhead; ++u) {
-      const uint k = k0 + u * kChunk;
-      load_x(x + x_at + (k < end ? k : k0), x_words[u][0]);
-    }
-#pragma unroll
-    for (uint u = 0; u < kAhead; ++u) {
-      if (k0 + u * kChunk < end) {
-        uint w_words[kTiles][kChunkTiles];
-#pragma unroll
-        for (uint i = 0; i < kTiles; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, kTiles, 1>(acc, w_words, x_words[u], scratch, lane);
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-  for (uint i = 0; i < kTiles; ++i) {
-    simdgroup_store(acc[i][0], shared_words + (sg * kRows + 8 * i) * kWidth, kWidth);
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  const uint made = args.matmul.silu_mul != 0 ? kRows / 2 : kRows;
-  const uint r = tid % made;
-  const uint m = tid / made;
-  const uint column = tg.x * made + r;
-  if (m < tile.count && column < args.matmul.out_cols) {
-    float sum = 0.0f;
-    float other = 0.0f;
-#pragma unroll
-    for (uint run = 0; run < kRuns; ++run) {
-      sum += shared_words[(run * kRows + r) * kWidth + m];
-      if (args.matmul.silu_mul != 0) {
-        other += shared_words[(run * kRows + made + r) * kWidth + m];
-      }
-    }
-    write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column, sum, other,
-                     BITS < 16);
-  }
-}
-
-# 1 "expert_few.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct_bf16)
-extern "C" __global__ void __launch_bounds__(256) expert_few_direct_bf16(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_few<bfloat, float, 16>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct_q8)
-extern "C" __global__ void __launch_bounds__(256) expert_few_direct_q8(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_few<bfloat, float, 8>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_direct_q4)
-extern "C" __global__ void __launch_bounds__(256) expert_few_direct_q4(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_few<bfloat, float, 4>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_bf16)
-extern "C" __global__ void __launch_bounds__(256) expert_few_bf16(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_few<bfloat, bfloat, 16>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_q8)
-extern "C" __global__ void __launch_bounds__(256) expert_few_q8(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_few<bfloat, bfloat, 8>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_few_q4)
-extern "C" __global__ void __launch_bounds__(256) expert_few_q4(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_few<bfloat, bfloat, 4>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_expert_few(BOUNDS, T, X, BITS) MSL_GLOBAL(BOUNDS)(const X* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); expert_few<T, X, BITS>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_expert_few_direct_bf16 MSL_KERNEL_expert_few((256), bfloat, float, 16)
+#define MSL_ENTRY_expert_few_direct_q8 MSL_KERNEL_expert_few((256), bfloat, float, 8)
+#define MSL_ENTRY_expert_few_direct_q4 MSL_KERNEL_expert_few((256), bfloat, float, 4)
+#define MSL_ENTRY_expert_few_bf16 MSL_KERNEL_expert_few((256), bfloat, bfloat, 16)
+#define MSL_ENTRY_expert_few_q8 MSL_KERNEL_expert_few((256), bfloat, bfloat, 8)
+#define MSL_ENTRY_expert_few_q4 MSL_KERNEL_expert_few((256), bfloat, bfloat, 4)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

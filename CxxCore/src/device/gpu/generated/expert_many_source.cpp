@@ -1,21 +1,15 @@
-// The text of expert_many.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of expert_many.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource expert_many_source() noexcept {
   return {"expert_many",
-R"msl(#pragma METAL fp contract(off)
-// expert_many: the product of up to 32 rows with the weights of their expert; matmul.h describes layout and order.
-#include "expert_rows.h"
+R"msl(#include "expert_rows.h"
 #include "matmul_tile.h"
-
-constant constexpr uint kRows = 32;  // of x
+constant constexpr uint kRows = 32;
 constant constexpr uint kWeightRows = 128;
-constant constexpr uint kPitch = kChunk / 2 + 4;  // words per staged row: rows start in different banks
+constant constexpr uint kPitch = kChunk / 2 + 4;
 constant constexpr uint kShares = kWeightRows / 32;
-constant constexpr uint kPass = kRows / 2;  // rows of x whose sums are written in one pass
-
-// Uses the loop of matmul_tiles, so that a row gets the same bits as from expert_few.
-// Grid: [out_cols / 128, twice as many with silu_mul; max_tiles]
+constant constexpr uint kPass = kRows / 2;
 template <typename T, uint BITS>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void expert_many(device const T* x [[buffer(0)]],
@@ -30,7 +24,7 @@ kernel void expert_many(device const T* x [[buffer(0)]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup uint shared_words[(kWeightRows + kRows) * kPitch + kStageScratch];  // later reused for the sums
+  MSL_SHARED uint shared_words[(kWeightRows + kRows) * kPitch + kStageScratch];
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -47,8 +41,7 @@ kernel void expert_many(device const T* x [[buffer(0)]],
   SumTile total[8][2];
   multiply_tile<T, BITS, 8, 2, kPitch>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.padded_cols,
                                        args.matmul.run, shared_words, tid, sg, lane);
-
-  threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
+  threadgroup float* sums = (threadgroup float*)(shared_words);
   const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;
   #pragma unroll
   for (uint first = 0; first < kRows; first += kPass) {
@@ -66,97 +59,14 @@ kernel void expert_many(device const T* x [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
-
-template [[host_name("expert_many_bf16")]] kernel decltype(expert_many<bfloat, 16>) expert_many<bfloat, 16>;
-template [[host_name("expert_many_q8")]] kernel decltype(expert_many<bfloat, 8>) expert_many<bfloat, 8>;
-template [[host_name("expert_many_q4")]] kernel decltype(expert_many<bfloat, 4>) expert_many<bfloat, 4>;
+MSL_INSTANCE(expert_many_bf16, expert_many, bfloat, 16)
+MSL_INSTANCE(expert_many_q8, expert_many, bfloat, 8)
+MSL_INSTANCE(expert_many_q4, expert_many, bfloat, 4)
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/expert_many.metal"
-#include "Shaders/expert_rows.h"
-#include "Shaders/matmul_tile.h"
-
-MSL_CONSTANT constexpr uint kRows = 32;
-MSL_CONSTANT constexpr uint kWeightRows = 128;
-MSL_CONSTANT constexpr uint kPitch = kChunk / 2 + 4;
-MSL_CONSTANT constexpr uint kShares = kWeightRows / 32;
-MSL_CONSTANT constexpr uint kPass = kRows / 2;
-# 13 "Shaders/expert_many.metal"
-template <typename T, uint BITS>
-
-MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
-                        MSL_DEVICE const uint* w ,
-                        MSL_DEVICE const ushort* w_steps ,
-                        MSL_DEVICE const float* w_scales ,
-                        MSL_DEVICE const uint* order ,
-                        MSL_DEVICE const uint* tiles ,
-                        MSL_DEVICE float* out ,
-                        MSL_CONSTANT pagoda_args::ExpertProducts& args ,
-                        uint2 tg ,
-                        uint tid ,
-                        uint sg ,
-                        uint lane ) {
-  MSL_TG_VAR(1, shared_words, [(kWeightRows+kRows)*kPitch+kStageScratch], uint)
-  const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
-  if (tile.count == 0) {
-    return;
-  }
-  ulong w_at[kShares];
-  Share<BITS> w_next[kShares];
-#pragma unroll
-  for (uint i = 0; i < kShares; ++i) {
-    w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
-    load_share(w, w_steps, w_at[i], w_next[i]);
-  }
-  ulong x_at[1];
-  x_at[0] = expert_x_at(args, order, tile, tid / 4, tid);
-  SumTile total[8][2];
-  multiply_tile<T, BITS, 8, 2, kPitch>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.padded_cols,
-                                       args.matmul.run, shared_words, tid, sg, lane);
-
-  MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
-  const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;
-#pragma unroll
-  for (uint first = 0; first < kRows; first += kPass) {
-    store_half<8, 2>(total, sums, first, sg);
-    for (uint i = tid; i < made * kPass; i += 128) {
-      const uint r = i % made;
-      const uint m = first + i / made;
-      const uint column = tg.x * made + r;
-      if (m < tile.count && column < args.matmul.out_cols) {
-        write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + m], column,
-                         sums[i / made * kWeightRows + r],
-                         args.matmul.silu_mul != 0 ? sums[i / made * kWeightRows + made + r] : 0.0f, BITS < 16);
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-# 1 "expert_many.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_many_bf16)
-extern "C" __global__ void __launch_bounds__(128) expert_many_bf16(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_many<bfloat, 16>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_many_q8)
-extern "C" __global__ void __launch_bounds__(128) expert_many_q8(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_many<bfloat, 8>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_many_q4)
-extern "C" __global__ void __launch_bounds__(128) expert_many_q4(const bfloat* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  expert_many<bfloat, 4>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_expert_many(BOUNDS, T, BITS) MSL_GLOBAL(BOUNDS)(const T* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); expert_many<T, BITS>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_expert_many_bf16 MSL_KERNEL_expert_many((128), bfloat, 16)
+#define MSL_ENTRY_expert_many_q8 MSL_KERNEL_expert_many((128), bfloat, 8)
+#define MSL_ENTRY_expert_many_q4 MSL_KERNEL_expert_many((128), bfloat, 4)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

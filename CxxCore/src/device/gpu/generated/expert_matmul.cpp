@@ -93,31 +93,17 @@ MSL_KERNEL void expert_matmul(MSL_DEVICE const float* x ,
     }
   }
 }
-
 # 1 "expert_matmul.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_matmul<F32>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const uint*)in.buffers[2], (const uint*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ExpertMatmul*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"order", 2, BindingKind::buffer, sizeof(uint), false}, {"tiles", 3, BindingKind::buffer, sizeof(uint), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_matmul<F16>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const uint*)in.buffers[2], (const uint*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ExpertMatmul*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"order", 2, BindingKind::buffer, sizeof(uint), false}, {"tiles", 3, BindingKind::buffer, sizeof(uint), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
-constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_matmul<F32>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const uint*)in.buffers[2], (const uint*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ExpertMatmul*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_matmul<F16>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const uint*)in.buffers[2], (const uint*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ExpertMatmul*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"expert_matmul_f32", "expert_matmul", msl_bindings_0, {}, 128, msl_entry_0},
+  {"expert_matmul_f16", "expert_matmul", msl_bindings_0, {}, 128, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> expert_matmul_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"expert_matmul_f32", "expert_matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"expert_matmul_f16", "expert_matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> expert_matmul_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

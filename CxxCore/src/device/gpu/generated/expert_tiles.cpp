@@ -69,23 +69,15 @@ MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
     tiles[tile * 4 + 2] = min(args.tile_rows, count - done);
   }
 }
-
 # 1 "expert_tiles.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_tiles((const int*)in.buffers[0], (uint*)in.buffers[1], (uint*)in.buffers[2], *(const pagoda_args::ExpertTiles*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"order", 1, BindingKind::buffer, sizeof(uint), true}, {"tiles", 2, BindingKind::buffer, sizeof(uint), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::ExpertTiles), false}};
-constexpr uint32_t msl_limit_0 = 256;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_tiles((const int*)in.buffers[0], (uint*)in.buffers[1], (uint*)in.buffers[2], *(const pagoda_args::ExpertTiles*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"expert_tiles", "expert_tiles", msl_bindings_0, {}, 256, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> expert_tiles_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"expert_tiles", "expert_tiles", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> expert_tiles_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -32,23 +32,15 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
     }
   }
 }
-
 # 1 "gated_rms_norm.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gated_rms_norm((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::GatedRmsNorm*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"z", 1, BindingKind::buffer, sizeof(float), false}, {"weight", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::GatedRmsNorm), false}};
-constexpr uint32_t msl_limit_0 = 32;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gated_rms_norm((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::GatedRmsNorm*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"gated_rms_norm", "gated_rms_norm", msl_bindings_0, {}, 32, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> gated_rms_norm_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"gated_rms_norm", "gated_rms_norm", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> gated_rms_norm_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -1,14 +1,10 @@
-// The text of gated_rms_norm.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of gated_rms_norm.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource gated_rms_norm_source() noexcept {
   return {"gated_rms_norm",
-R"msl(#pragma METAL fp contract(off)
-// gated_rms_norm: out = x / rms(x) * weight * silu(z), per head.
-#include "args/gated_rms_norm.h"
+R"msl(#include "args/gated_rms_norm.h"
 #include "norms.h"
-
-// Grid: [heads, tokens], one simdgroup each.
 [[max_total_threads_per_threadgroup(32)]]
 kernel void gated_rms_norm(device const float* x [[buffer(0)]],
                            device const float* z [[buffer(1)]],
@@ -37,48 +33,8 @@ kernel void gated_rms_norm(device const float* x [[buffer(0)]],
   }
 }
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/gated_rms_norm.metal"
-#include "Shaders/args/gated_rms_norm.h"
-#include "Shaders/norms.h"
-# 7 "Shaders/gated_rms_norm.metal"
-MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
-                           MSL_DEVICE const float* z ,
-                           MSL_DEVICE const float* weight ,
-                           MSL_DEVICE float* out ,
-                           MSL_CONSTANT pagoda_args::GatedRmsNorm& args ,
-                           uint2 tg ,
-                           uint lane ) {
-  MSL_DEVICE const float* row = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
-  MSL_DEVICE const float* gate = z + long(tg.y) * args.z_stride + long(tg.x) * args.z_head_stride;
-  MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  const float scale = head_scale(row, args.dim, args.eps, lane);
-  for (uint first = lane; first < args.dim; first += 4 * 32) {
-    float v[4];
-    float w[4];
-    float g[4];
-    load_ahead(row, first, 32, args.dim, v);
-    load_ahead(weight, first, 32, args.dim, w);
-    load_ahead(gate, first, 32, args.dim, g);
-#pragma unroll
-    for (uint j = 0; j < 4; ++j) {
-      if (first + j * 32 < args.dim) {
-        to[first + j * 32] = gated_normed(v[j], scale, w[j], g[j]);
-      }
-    }
-  }
-}
-
-# 1 "gated_rms_norm.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gated_rms_norm)
-extern "C" __global__ void __launch_bounds__(32) gated_rms_norm(const float* x, const float* z, const float* weight, float* out, const pagoda_args::GatedRmsNorm args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  gated_rms_norm(x, z, weight, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_gated_rms_norm(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* x, const float* z, const float* weight, float* out, const pagoda_args::GatedRmsNorm args) { msl_let_dependents_begin(); msl_wait_for_inputs(); gated_rms_norm(x, z, weight, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_gated_rms_norm MSL_KERNEL_gated_rms_norm((32))
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

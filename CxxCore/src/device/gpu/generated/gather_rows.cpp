@@ -19,23 +19,15 @@ MSL_KERNEL void gather_rows(MSL_DEVICE const float* x ,
     out[long(row) * args.out_stride + i] = from[i];
   }
 }
-
 # 1 "gather_rows.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gather_rows((const float*)in.buffers[0], (const int*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::GatherRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(int), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::GatherRows), false}};
-constexpr uint32_t msl_limit_0 = 1024;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gather_rows((const float*)in.buffers[0], (const int*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::GatherRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"gather_rows", "gather_rows", msl_bindings_0, {}, 1024, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> gather_rows_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"gather_rows", "gather_rows", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> gather_rows_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

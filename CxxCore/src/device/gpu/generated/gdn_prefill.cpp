@@ -212,31 +212,17 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
     store_state<PER>(s_at, width, args.dk, part, s[0]);
   }
 }
-
 # 1 "gdn_prefill.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gdn_prefill<128>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"v", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"rows", 4, BindingKind::buffer, sizeof(float), false}, {"gates", 5, BindingKind::buffer, sizeof(float), false}, {"state", 6, BindingKind::buffer, sizeof(float), true}, {"k_rows", 7, BindingKind::buffer, sizeof(float), true}, {"u_rows", 8, BindingKind::buffer, sizeof(float), true}, {"g_rows", 9, BindingKind::buffer, sizeof(float), true}, {"out", 10, BindingKind::buffer, sizeof(float), true}, {"args", 11, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gdn_prefill<256>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_1[] = {{"v", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"rows", 4, BindingKind::buffer, sizeof(float), false}, {"gates", 5, BindingKind::buffer, sizeof(float), false}, {"state", 6, BindingKind::buffer, sizeof(float), true}, {"k_rows", 7, BindingKind::buffer, sizeof(float), true}, {"u_rows", 8, BindingKind::buffer, sizeof(float), true}, {"g_rows", 9, BindingKind::buffer, sizeof(float), true}, {"out", 10, BindingKind::buffer, sizeof(float), true}, {"args", 11, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
-constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<128>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<256>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"gdn_prefill_128", "gdn_prefill", msl_bindings_0, {}, 128, msl_entry_0},
+  {"gdn_prefill_256", "gdn_prefill", msl_bindings_0, {}, 128, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> gdn_prefill_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"gdn_prefill_128", "gdn_prefill", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"gdn_prefill_256", "gdn_prefill", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> gdn_prefill_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

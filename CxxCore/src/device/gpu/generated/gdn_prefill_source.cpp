@@ -1,23 +1,15 @@
-// The text of gdn_prefill.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of gdn_prefill.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource gdn_prefill_source() noexcept {
   return {"gdn_prefill",
-R"msl(#pragma METAL fp contract(off)
-// gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
-#include "gdn.h"
-
-constant constexpr uint kColumns = 16;  // per threadgroup: 4 for each simdgroup
-
-// A thread's prefetched part of the next block.
+R"msl(#include "gdn.h"
+constant constexpr uint kColumns = 16;
 struct NextBlock {
-  float4 rows[8];  // of keys, and of queries if there is space for them
+  float4 rows[8];
   float gate[kGateFloats / 128];
   float v[2];
 };
-
-// rows, gate: of the block. v: at the threadgroup's first column; row0: index of the block's row 0 among the sequence's
-// tokens
 METAL_FUNC void load_block(device const float* rows, device const float* gate, device const float* v, int row0,
                            int tokens, uint num_columns, uint tid, constant pagoda_args::Gdn& args,
                            thread NextBlock& to) {
@@ -31,13 +23,10 @@ METAL_FUNC void load_block(device const float* rows, device const float* gate, d
   }
 #pragma unroll
   for (uint i = 0; i < 2; ++i) {
-    // Missing rows and columns are clamped to existing ones, and unused.
     const int row = clamp(row0 + int(tid / kColumns + 8 * i), 0, tokens - 1);
     to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
   }
 }
-
-// Walks the blocks of a sequence with S in registers, prefetching the next block. Grid: [dv / 16, v_heads, sequences]
 template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prefill(device const float* v [[buffer(0)]],
@@ -57,10 +46,9 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint PER = D / kSplit;
-  threadgroup float x_tile[32 * 128];  // keys; with 128 dims, queries too
-  threadgroup float gate[kGateFloats];
-  threadgroup float v_tile[kBlock * kColumns];
-
+  MSL_SHARED float x_tile[32 * 128];
+  MSL_SHARED float gate[kGateFloats];
+  MSL_SHARED float v_tile[kBlock * kColumns];
   const uint head = tg.y;
   const int begin = cu_seqlens[tg.z];
   const int tokens = cu_seqlens[tg.z + 1] - begin;
@@ -78,10 +66,9 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const uint tile_column = sg * 4 + lane / kSplit;
   const uint num_columns = min(kColumns, args.dv - tg.x * kColumns);
   const bool is_inside = tile_column < num_columns;
-  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);  // those past the end repeat the last one
+  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);
   const uint panel = column / kPanel * kPanel;
   const uint width = min(kPanel, args.dv - panel);
-
   device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
                        (column - panel);
   device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
@@ -91,12 +78,10 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   device const float* gate_from = gates + (first * args.v_heads + head) * kGateFloats;
   const long k_step = long(args.k_heads) * 2 * kBlock * D;
   const long gate_step = long(args.v_heads) * kGateFloats;
-
   float s[1][PER];
   load_state<PER>((device const float*)(s_at), width, args.dk, part, s[0]);
   NextBlock next;
   load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
-
   for (uint block = 0; block < blocks; ++block) {
     const int row0 = int(block * kBlock) - start;
     const uint lo = uint(max(0, -row0));
@@ -113,13 +98,11 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     v_tile[tid] = next.v[0];
     v_tile[tid + 128] = next.v[1];
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    // Only saves work: there is no next block after the last.
     if (block + 1 < blocks) {
       k_from += k_step;
       gate_from += gate_step;
       load_block(k_from, gate_from, v_at, row0 + int(kBlock), tokens, num_columns, tid, args, next);
     }
-
     float acc[kBlock];
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
@@ -142,8 +125,6 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       acc[t] = begin_row(kind, gate[kDecays + t], y, v_tile[t * kColumns + tile_column]);
       keep_loads_here();
     }
-
-    // Row r is final once all rows before it have been added; then it is added to the rows after it.
     float u[kBlock];
     #pragma unroll
     for (uint r = 0; r < kBlock; ++r) {
@@ -158,7 +139,6 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
         #pragma unroll
         for (uint j = 0; j < 4; ++j) {
-          // Only saves work: earlier rows have a coefficient of zero.
           if (t4 + j >= r) {
             acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
           }
@@ -166,7 +146,6 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       }
       keep_loads_here();
     }
-    // Each of the four lanes that share a column's outputs writes every fourth row.
     #pragma unroll
     for (uint i = 0; i < 4; ++i) {
       const uint t = 4 * i + part % 4;
@@ -177,7 +156,6 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
             part % 4 < 2 ? low : high;
       }
     }
-
     if (hi == kBlock) {
       scale_state<PER>(s[0], gate[kDecays + kBlock - 1]);
       #pragma unroll
@@ -188,8 +166,6 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         keep_loads_here();
       }
     }
-    // Each entry keeps the last row written to it: one of the last block, or else one of the block before. Rows from
-    // before this step are not written again: other lanes may still read them.
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
@@ -210,245 +186,18 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         g_rows[slot * args.g_rows_slot_stride + head * kBlock + tid] = gate[tid];
       }
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // tiles and old rows have been read
-  }
-  if (uint(start + tokens) >= kBlock && is_inside) {
-    store_state<PER>(s_at, width, args.dk, part, s[0]);
-  }
-}
-
-template [[host_name("gdn_prefill_128")]] kernel decltype(gdn_prefill<128>) gdn_prefill<128>;
-template [[host_name("gdn_prefill_256")]] kernel decltype(gdn_prefill<256>) gdn_prefill<256>;
-)msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/gdn_prefill.metal"
-#include "Shaders/gdn.h"
-
-MSL_CONSTANT constexpr uint kColumns = 16;
-
-
-struct NextBlock {
-  float4 rows[8];
-  float gate[kGateFloats / 128];
-  float v[2];
-};
-# 15 "Shaders/gdn_prefill.metal"
-METAL_FUNC void load_block(MSL_DEVICE const float* rows, MSL_DEVICE const float* gate, MSL_DEVICE const float* v, int row0,
-                           int tokens, uint num_columns, uint tid, MSL_CONSTANT pagoda_args::Gdn& args,
-                           MSL_THREAD NextBlock& to) {
-#pragma unroll
-  for (uint i = 0; i < 8; ++i) {
-    to.rows[i] = *(MSL_DEVICE const float4*)(rows + 4 * (tid + 128 * i));
-  }
-#pragma unroll
-  for (uint i = 0; i < kGateFloats / 128; ++i) {
-    to.gate[i] = gate[tid + 128 * i];
-  }
-#pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-
-    const int row = clamp(row0 + int(tid / kColumns + 8 * i), 0, tokens - 1);
-    to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
-  }
-}
-
-
-template <uint D>
-
-MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
-                        MSL_DEVICE const int* cu_seqlens ,
-                        MSL_DEVICE const int* context_lens ,
-                        MSL_DEVICE const int* state_slots ,
-                        MSL_DEVICE const float* rows ,
-                        MSL_DEVICE const float* gates ,
-                        MSL_DEVICE float* state ,
-                        MSL_DEVICE float* k_rows ,
-                        MSL_DEVICE float* u_rows ,
-                        MSL_DEVICE float* g_rows ,
-                        MSL_DEVICE float* out ,
-                        MSL_CONSTANT pagoda_args::Gdn& args ,
-                        uint3 tg ,
-                        uint tid ,
-                        uint sg ,
-                        uint lane ) {
-  constexpr uint PER = D / kSplit;
-  MSL_TG_VAR(1, x_tile, [32*128], float)
-  MSL_TG_VAR(2, gate, [kGateFloats], float)
-  MSL_TG_VAR(3, v_tile, [kBlock*kColumns], float)
-
-  const uint head = tg.y;
-  const int begin = cu_seqlens[tg.z];
-  const int tokens = cu_seqlens[tg.z + 1] - begin;
-  if (tokens == 1) {
-    return;
-  }
-  const int start = (context_lens[tg.z] - tokens) % int(kBlock);
-  const uint blocks = (uint(start + tokens) + kBlock - 1) / kBlock;
-  const uint last_rows = uint(start + tokens) - (blocks - 1) * kBlock;
-  const long slot = state_slots[tg.z];
-  const uint group = args.v_heads / args.k_heads;
-  const uint k_head = head / group;
-  const uint part = lane % kSplit;
-  const uint kind = part / 4;
-  const uint tile_column = sg * 4 + lane / kSplit;
-  const uint num_columns = min(kColumns, args.dv - tg.x * kColumns);
-  const bool is_inside = tile_column < num_columns;
-  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);
-  const uint panel = column / kPanel * kPanel;
-  const uint width = min(kPanel, args.dv - panel);
-
-  MSL_DEVICE float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
-                       (column - panel);
-  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
-  MSL_DEVICE const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
-  const long first = first_block(cu_seqlens, tg.z);
-  MSL_DEVICE const float* k_from = rows + (first * args.k_heads + k_head) * 2 * kBlock * D;
-  MSL_DEVICE const float* gate_from = gates + (first * args.v_heads + head) * kGateFloats;
-  const long k_step = long(args.k_heads) * 2 * kBlock * D;
-  const long gate_step = long(args.v_heads) * kGateFloats;
-
-  float s[1][PER];
-  load_state<PER>((MSL_DEVICE const float*)(s_at), width, args.dk, part, s[0]);
-  NextBlock next;
-  load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
-
-  for (uint block = 0; block < blocks; ++block) {
-    const int row0 = int(block * kBlock) - start;
-    const uint lo = uint(max(0, -row0));
-    const uint hi = uint(min(int(kBlock), tokens - row0));
-    MSL_DEVICE const float* q_from = k_from + kBlock * D;
-#pragma unroll
-    for (uint i = 0; i < 8; ++i) {
-      *(MSL_THREADGROUP float4*)(x_tile + 4 * (tid + 128 * i)) = next.rows[i];
-    }
-#pragma unroll
-    for (uint i = 0; i < kGateFloats / 128; ++i) {
-      gate[tid + 128 * i] = next.gate[i];
-    }
-    v_tile[tid] = next.v[0];
-    v_tile[tid + 128] = next.v[1];
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-
-    if (block + 1 < blocks) {
-      k_from += k_step;
-      gate_from += gate_step;
-      load_block(k_from, gate_from, v_at, row0 + int(kBlock), tokens, num_columns, tid, args, next);
-    }
-
-    float acc[kBlock];
-#pragma unroll
-    for (uint t = 0; t < kBlock; ++t) {
-      float k[PER];
-      float q[PER];
-      load_part<PER>((MSL_THREADGROUP const float*)(x_tile + t * D), part, k);
-      if (D == 128) {
-        load_part<PER>((MSL_THREADGROUP const float*)(x_tile + (kBlock + t) * 128), part, q);
-      } else {
-#pragma unroll
-        for (uint i = 0; i < PER; i += 4) {
-          const float4 f = *(MSL_DEVICE const float4*)(q_from + t * D + dim_of(part, i));
-          q[i] = f.x;
-          q[i + 1] = f.y;
-          q[i + 2] = f.z;
-          q[i + 3] = f.w;
-        }
-      }
-      const float y = state_times<1, PER>(s, k, q, lane);
-      acc[t] = begin_row(kind, gate[kDecays + t], y, v_tile[t * kColumns + tile_column]);
-      keep_loads_here();
-    }
-
-
-    float u[kBlock];
-#pragma unroll
-    for (uint r = 0; r < kBlock; ++r) {
-      u[r] = simd_shuffle(acc[r] * gate[kBetas + r], ushort(lane & ~4u));
-      if (r < lo) {
-        u[r] = u_at[r * args.dv];
-      }
-#pragma unroll
-      for (uint t4 = 0; t4 < kBlock; t4 += 4) {
-        const float4 c4 =
-            *(MSL_THREADGROUP const float4*)(gate + kCoefficients + (kind * kBlock + r) * kBlock + t4);
-        const float c[4] = {c4.x, c4.y, c4.z, c4.w};
-#pragma unroll
-        for (uint j = 0; j < 4; ++j) {
-
-          if (t4 + j >= r) {
-            acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
-          }
-        }
-      }
-      keep_loads_here();
-    }
-
-#pragma unroll
-    for (uint i = 0; i < 4; ++i) {
-      const uint t = 4 * i + part % 4;
-      const float low = part % 2 == 0 ? acc[4 * i] : acc[4 * i + 1];
-      const float high = part % 2 == 0 ? acc[4 * i + 2] : acc[4 * i + 3];
-      if (kind == 1 && t >= lo && t < hi && is_inside) {
-        out[long(begin + row0 + int(t)) * args.out_stride + head * args.out_head_stride + column] =
-            part % 4 < 2 ? low : high;
-      }
-    }
-
-    if (hi == kBlock) {
-      scale_state<PER>(s[0], gate[kDecays + kBlock - 1]);
-#pragma unroll
-      for (uint r = 0; r < kBlock; ++r) {
-        float k[PER];
-        load_part<PER>((MSL_THREADGROUP const float*)(x_tile + r * D), part, k);
-        add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
-        keep_loads_here();
-      }
-    }
-
-
-    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
-#pragma unroll
-    for (uint t = 0; t < kBlock; ++t) {
-      if (t >= keep && t < hi && t % kSplit == part && is_inside) {
-        u_at[t * args.dv] = u[t];
-      }
-    }
-    if (tg.x == 0) {
-      if (head % group == 0) {
-        MSL_DEVICE float* to = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
-        for (uint t = keep + sg; t < hi; t += kGroups) {
-          for (uint d = lane; d < args.dk; d += 32) {
-            to[t * args.dk + d] = x_tile[t * D + d];
-          }
-        }
-      }
-      if (tid >= keep && tid < hi) {
-        g_rows[slot * args.g_rows_slot_stride + head * kBlock + tid] = gate[tid];
-      }
-    }
     threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
   }
   if (uint(start + tokens) >= kBlock && is_inside) {
     store_state<PER>(s_at, width, args.dk, part, s[0]);
   }
 }
-
-# 1 "gdn_prefill.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_128)
-extern "C" __global__ void __launch_bounds__(128) gdn_prefill_128(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  gdn_prefill<128>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_256)
-extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  gdn_prefill<256>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+MSL_INSTANCE(gdn_prefill_128, gdn_prefill, 128)
+MSL_INSTANCE(gdn_prefill_256, gdn_prefill, 256)
+)msl",
+R"msl(#define MSL_KERNEL_gdn_prefill(BOUNDS, D) MSL_GLOBAL(BOUNDS)(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) { msl_let_dependents_begin(); msl_wait_for_inputs(); gdn_prefill<D>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_gdn_prefill_128 MSL_KERNEL_gdn_prefill((128), 128)
+#define MSL_ENTRY_gdn_prefill_256 MSL_KERNEL_gdn_prefill((128), 256)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -151,31 +151,17 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
     }
   }
 }
-
 # 1 "gdn_prepare.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gdn_prepare<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"a", 2, BindingKind::buffer, sizeof(float), false}, {"b", 3, BindingKind::buffer, sizeof(float), false}, {"a_log", 4, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 5, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 6, BindingKind::buffer, sizeof(int), false}, {"context_lens", 7, BindingKind::buffer, sizeof(int), false}, {"state_slots", 8, BindingKind::buffer, sizeof(int), false}, {"k_rows", 9, BindingKind::buffer, sizeof(float), false}, {"g_rows", 10, BindingKind::buffer, sizeof(float), false}, {"rows", 11, BindingKind::buffer, sizeof(float), true}, {"gates", 12, BindingKind::buffer, sizeof(float), true}, {"args", 13, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gdn_prepare<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"a", 2, BindingKind::buffer, sizeof(float), false}, {"b", 3, BindingKind::buffer, sizeof(float), false}, {"a_log", 4, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 5, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 6, BindingKind::buffer, sizeof(int), false}, {"context_lens", 7, BindingKind::buffer, sizeof(int), false}, {"state_slots", 8, BindingKind::buffer, sizeof(int), false}, {"k_rows", 9, BindingKind::buffer, sizeof(float), false}, {"g_rows", 10, BindingKind::buffer, sizeof(float), false}, {"rows", 11, BindingKind::buffer, sizeof(float), true}, {"gates", 12, BindingKind::buffer, sizeof(float), true}, {"args", 13, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
-constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prepare<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prepare<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"gdn_prepare_128", "gdn_prepare", msl_bindings_0, {}, 128, msl_entry_0},
+  {"gdn_prepare_256", "gdn_prepare", msl_bindings_0, {}, 128, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> gdn_prepare_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"gdn_prepare_128", "gdn_prepare", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"gdn_prepare_256", "gdn_prepare", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> gdn_prepare_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

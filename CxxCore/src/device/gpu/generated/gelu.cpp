@@ -35,31 +35,18 @@ MSL_KERNEL void scale_rows(MSL_DEVICE float* x ,
   MSL_DEVICE float* row = x + long(tg.y) * args.x_stride;
   row[i] = row[i] * args.factor;
 }
-
 # 1 "gelu.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  gelu_mul((const float*)in.buffers[0], (float*)in.buffers[1], *(const pagoda_args::GeluMul*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(float), true}, {"args", 2, BindingKind::values, sizeof(pagoda_args::GeluMul), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  scale_rows((float*)in.buffers[0], *(const pagoda_args::ScaleRows*)in.buffers[1], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gelu_mul((const float*)in.buffers[0], (float*)in.buffers[1], *(const pagoda_args::GeluMul*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), true}, {"args", 1, BindingKind::values, sizeof(pagoda_args::ScaleRows), false}};
-constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; scale_rows((float*)in.buffers[0], *(const pagoda_args::ScaleRows*)in.buffers[1], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"gelu_mul", "gelu", msl_bindings_0, {}, 128, msl_entry_0},
+  {"scale_rows", "gelu", msl_bindings_1, {}, 128, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> gelu_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"gelu_mul", "gelu", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"scale_rows", "gelu", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> gelu_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

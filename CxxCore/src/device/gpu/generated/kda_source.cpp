@@ -1,20 +1,10 @@
-// The text of kda.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of kda.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource kda_source() noexcept {
   return {"kda",
-R"msl(#pragma METAL fp contract(off)
-// kda: the gated delta rule with a decay for each channel of a key, anchored at blocks of 16 tokens as in gdn.h. With
-// D_(s,t) the product of the decays of rows s + 1 to t, and D_t that of rows 0 to t:
-// u_t = beta_t (v_t - S^T (D_t k_t) - sum_s (D_(s,t) k_s . k_t) u_s)
-// o_t = S^T (D_t q_t) + sum_{s <= t} (D_(s,t) k_s . q_t) u_s
-// and after row 15, S := D_15 S + sum_s (D_(s,15) k_s) u_s^T. Products are built from row t backwards, so that none
-// exceeds 1. S^T x is summed by 4 simdgroups, each over its own d in order, then in the order of the simdgroups.
-#include "args/kda.h"
+R"msl(#include "args/kda.h"
 #include "gdn.h"
-
-// Sequences with one token have a threadgroup for each panel of 32 columns, others one threadgroup for all panels.
-// Grid: [panels, heads, sequences]
 template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kda(device const float* q [[buffer(0)]],
@@ -38,13 +28,12 @@ kernel void kda(device const float* q [[buffer(0)]],
                 uint sg [[simdgroup_index_in_threadgroup]],
                 uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint N = D / 32;
-  threadgroup float kn[D];  // the token's key, normalised, and its decays
-  threadgroup float decays[D];
-  threadgroup float fk[D];  // D_t k_t and D_t q_t
-  threadgroup float fq[D];
-  threadgroup float coef[2 * kBlock];  // coefficients of u and of o
-  threadgroup float sums[2 * kGroups * kPanel];
-
+  MSL_SHARED float kn[D];
+  MSL_SHARED float decays[D];
+  MSL_SHARED float fk[D];
+  MSL_SHARED float fq[D];
+  MSL_SHARED float coef[2 * kBlock];
+  MSL_SHARED float sums[2 * kGroups * kPanel];
   const uint head = tg.y;
   const int begin = cu_seqlens[tg.z];
   const int end = cu_seqlens[tg.z + 1];
@@ -60,7 +49,6 @@ kernel void kda(device const float* q [[buffer(0)]],
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + long(head) * kBlock * args.dk;
   device float* u_head = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv;
   const float rate = precise::exp(a_log[head]);
-
   for (int t = begin; t < end; ++t) {
     const long token = t;
     const uint row = uint(context_lens[tg.z] - end + t) % kBlock;
@@ -126,7 +114,6 @@ kernel void kda(device const float* q [[buffer(0)]],
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-
     const float beta = sigmoid(b[token * args.b_stride + head]);
     for (uint panel = first_panel; panel < end_panel; ++panel) {
       const uint first = panel * kPanel;
@@ -172,8 +159,6 @@ kernel void kda(device const float* q [[buffer(0)]],
     if (row < kBlock - 1) {
       continue;
     }
-
-    // The block is full.
     for (uint panel = first_panel; panel < end_panel; ++panel) {
       const uint first = panel * kPanel;
       const uint width = min(kPanel, args.dv - first);
@@ -201,219 +186,12 @@ kernel void kda(device const float* q [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
   }
 }
-
-template [[host_name("kda_128")]] kernel decltype(kda<128>) kda<128>;
-template [[host_name("kda_256")]] kernel decltype(kda<256>) kda<256>;
+MSL_INSTANCE(kda_128, kda, 128)
+MSL_INSTANCE(kda_256, kda, 256)
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 7 "Shaders/kda.metal"
-#include "Shaders/args/kda.h"
-#include "Shaders/gdn.h"
-# 12 "Shaders/kda.metal"
-template <uint D>
-
-MSL_KERNEL void kda(MSL_DEVICE const float* q ,
-                MSL_DEVICE const float* k ,
-                MSL_DEVICE const float* v ,
-                MSL_DEVICE const float* a ,
-                MSL_DEVICE const float* b ,
-                MSL_DEVICE const float* a_log ,
-                MSL_DEVICE const float* dt_bias ,
-                MSL_DEVICE const int* cu_seqlens ,
-                MSL_DEVICE const int* context_lens ,
-                MSL_DEVICE const int* state_slots ,
-                MSL_DEVICE float* state ,
-                MSL_DEVICE float* k_rows ,
-                MSL_DEVICE float* u_rows ,
-                MSL_DEVICE float* g_rows ,
-                MSL_DEVICE float* out ,
-                MSL_CONSTANT pagoda_args::Kda& args ,
-                uint3 tg ,
-                uint tid ,
-                uint sg ,
-                uint lane ) {
-  constexpr uint N = D / 32;
-  MSL_TG_VAR(1, kn, [D], float)
-  MSL_TG_VAR(2, decays, [D], float)
-  MSL_TG_VAR(3, fk, [D], float)
-  MSL_TG_VAR(4, fq, [D], float)
-  MSL_TG_VAR(5, coef, [2*kBlock], float)
-  MSL_TG_VAR(6, sums, [2*kGroups*kPanel], float)
-
-  const uint head = tg.y;
-  const int begin = cu_seqlens[tg.z];
-  const int end = cu_seqlens[tg.z + 1];
-  const bool is_one = end - begin == 1;
-  if (!is_one && tg.x > 0) {
-    return;
-  }
-  const uint first_panel = is_one ? tg.x : 0;
-  const uint end_panel = is_one ? tg.x + 1 : (args.dv + kPanel - 1) / kPanel;
-  const long slot = state_slots[tg.z];
-  MSL_DEVICE float* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
-  MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(head) * kBlock * args.dk;
-  MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + long(head) * kBlock * args.dk;
-  MSL_DEVICE float* u_head = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv;
-  const float rate = precise::exp(a_log[head]);
-
-  for (int t = begin; t < end; ++t) {
-    const long token = t;
-    const uint row = uint(context_lens[tg.z] - end + t) % kBlock;
-    float kx[N];
-    float qx[N];
-    float product[N];
-    load_row<N>(k + token * args.k_stride + head * args.k_head_stride, args.dk, lane, kx);
-    load_row<N>(q + token * args.q_stride + head * args.q_head_stride, args.dk, lane, qx);
-    load_row<N>(a + token * args.a_stride + head * args.a_head_stride, args.dk, lane, product);
-    const float k_inv = inverse_norm<N>(kx, lane);
-    const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
-#pragma unroll
-    for (uint i = 0; i < N; ++i) {
-      const uint d = lane + 32 * i;
-      kx[i] = kx[i] * k_inv;
-      qx[i] = qx[i] * q_inv;
-      if (d < args.dk) {
-        product[i] = precise::exp(-rate * softplus(product[i] + dt_bias[head * args.dk + d]));
-      }
-      if (sg == 0) {
-        kn[d] = kx[i];
-        decays[d] = product[i];
-      }
-    }
-    float own[1];
-    own[0] = lane_dot<N>(kx, qx);
-    const float own_dot = fold<1, 32>(own, lane);
-    if (tid == 0) {
-      coef[kBlock + row] = own_dot;
-    }
-    for (uint i = 0; i < row; ++i) {
-      const uint s = row - 1 - i;
-      float kr[N];
-      float gr[N];
-      load_row<N>((MSL_DEVICE const float*)(k_old + s * args.dk), args.dk, lane, kr);
-      load_row<N>((MSL_DEVICE const float*)(g_old + s * args.dk), args.dk, lane, gr);
-      if (s % kGroups == sg) {
-#pragma unroll
-        for (uint j = 0; j < N; ++j) {
-          kr[j] = kr[j] * product[j];
-        }
-        float both[2];
-        both[0] = lane_dot<N>(kr, kx);
-        both[1] = lane_dot<N>(kr, qx);
-        const float dot = fold<2, 32>(both, lane);
-        if (lane == 0) {
-          coef[s] = -dot;
-        }
-        if (lane == 16) {
-          coef[kBlock + s] = dot;
-        }
-      }
-#pragma unroll
-      for (uint j = 0; j < N; ++j) {
-        product[j] = product[j] * gr[j];
-      }
-    }
-    if (sg == 0) {
-#pragma unroll
-      for (uint i = 0; i < N; ++i) {
-        fk[lane + 32 * i] = kx[i] * product[i];
-        fq[lane + 32 * i] = qx[i] * product[i];
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-
-    const float beta = sigmoid(b[token * args.b_stride + head]);
-    for (uint panel = first_panel; panel < end_panel; ++panel) {
-      const uint first = panel * kPanel;
-      const uint width = min(kPanel, args.dv - first);
-      MSL_DEVICE const float* s_at = s_head + first * args.dk + min(lane, width - 1);
-      float yk = 0.0f;
-      float yq = 0.0f;
-      for (uint d = sg; d < args.dk; d += kGroups) {
-        const float s = s_at[d * width];
-        yk = fma(s, fk[d], yk);
-        yq = fma(s, fq[d], yq);
-      }
-      sums[sg * kPanel + lane] = yk;
-      sums[(kGroups + sg) * kPanel + lane] = yq;
-      threadgroup_barrier(mem_flags::mem_threadgroup);
-      if (sg == 0 && lane < width) {
-        MSL_DEVICE float* u_at = u_head + first + lane;
-        float u = v[token * args.v_stride + head * args.v_head_stride + first + lane];
-        float o = 0.0f;
-#pragma unroll
-        for (uint i = 0; i < kGroups; ++i) {
-          u = u - sums[i * kPanel + lane];
-          o = o + sums[(kGroups + i) * kPanel + lane];
-        }
-        for (uint s = 0; s < row; ++s) {
-          const float u_s = u_at[s * args.dv];
-          u = fma(coef[s], u_s, u);
-          o = fma(coef[kBlock + s], u_s, o);
-        }
-        u = u * beta;
-        u_at[row * args.dv] = u;
-        out[token * args.out_stride + head * args.out_head_stride + first + lane] = fma(coef[kBlock + row], u, o);
-      }
-      threadgroup_barrier(mem_flags::mem_threadgroup);
-    }
-    if (tg.x == 0) {
-      for (uint d = tid; d < args.dk; d += 128) {
-        k_old[row * args.dk + d] = kn[d];
-        g_old[row * args.dk + d] = decays[d];
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-    if (row < kBlock - 1) {
-      continue;
-    }
-
-
-    for (uint panel = first_panel; panel < end_panel; ++panel) {
-      const uint first = panel * kPanel;
-      const uint width = min(kPanel, args.dv - first);
-      const uint column = min(lane, width - 1);
-      float u[kBlock];
-#pragma unroll
-      for (uint s = 0; s < kBlock; ++s) {
-        u[s] = u_head[s * args.dv + first + column];
-      }
-      for (uint d = sg; d < args.dk; d += kGroups) {
-        float faded = decays[d];
-        float sum = kn[d] * u[kBlock - 1];
-#pragma unroll
-        for (uint i = 1; i < kBlock; ++i) {
-          const uint s = kBlock - 1 - i;
-          sum = fma(k_old[s * args.dk + d] * faded, u[s], sum);
-          faded = faded * g_old[s * args.dk + d];
-        }
-        if (lane < width) {
-          MSL_DEVICE float* at = s_head + first * args.dk + d * width + lane;
-          *at = fma(*at, faded, sum);
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-  }
-}
-
-# 1 "kda.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_kda_128)
-extern "C" __global__ void __launch_bounds__(128) kda_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Kda args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  kda<128>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_kda_256)
-extern "C" __global__ void __launch_bounds__(128) kda_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Kda args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  kda<256>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_kda(BOUNDS, D) MSL_GLOBAL(BOUNDS)(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Kda args) { msl_let_dependents_begin(); msl_wait_for_inputs(); kda<D>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_kda_128 MSL_KERNEL_kda((128), 128)
+#define MSL_ENTRY_kda_256 MSL_KERNEL_kda((128), 256)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -274,48 +274,25 @@ MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
     out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] = total * (1.0f / sum);
   }
 }
-
 # 1 "latent_attention.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  latent_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::LatentAttention*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"partials", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  latent_attention<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::LatentAttention*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-constexpr uint32_t msl_limit_1 = 128;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  latent_attention<half>((const float*)in.buffers[0], (const half*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-constexpr uint32_t msl_limit_2 = 128;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  latent_attention<bfloat>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<half>((const float*)in.buffers[0], (const half*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-constexpr uint32_t msl_limit_3 = 128;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<bfloat>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}};
+constexpr KernelInfo msl_kernels[] = {
+  {"latent_attention_reduce", "latent_attention", msl_bindings_0, msl_constants, 128, msl_entry_0},
+  {"latent_attention_f32", "latent_attention", msl_bindings_1, msl_constants, 128, msl_entry_1},
+  {"latent_attention_f16", "latent_attention", msl_bindings_2, msl_constants, 128, msl_entry_2},
+  {"latent_attention_bf16", "latent_attention", msl_bindings_3, msl_constants, 128, msl_entry_3},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> latent_attention_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"latent_attention_reduce", "latent_attention", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
-    {"latent_attention_f32", "latent_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
-    {"latent_attention_f16", "latent_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
-    {"latent_attention_bf16", "latent_attention", metal::msl_bindings_3, metal::msl_constants, metal::msl_limit_3, metal::msl_entry_3},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> latent_attention_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -41,23 +41,15 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
     }
   }
 }
-
 # 1 "matmul_f32.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  matmul_f32((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::Matmul*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(float), false}, {"bias", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_0 = 128;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_f32((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::Matmul*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"matmul_f32", "matmul_f32", msl_bindings_0, {}, 128, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> matmul_f32_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"matmul_f32", "matmul_f32", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> matmul_f32_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

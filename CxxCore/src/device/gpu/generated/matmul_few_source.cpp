@@ -1,22 +1,18 @@
-// The text of matmul_few.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of matmul_few.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_few_source() noexcept {
   return {"matmul_few",
-R"msl(#pragma METAL fp contract(off)
-// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h describes layout and order.
-#include "matmul.h"
+R"msl(#include "matmul.h"
 #include "row_source.h"
-
-// Computes a lane's share of a row of activations. x and gate: at the row; scales: of the row.
 METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
                           thread uint (&words)[kChunkTiles]) {
-  const uint head = column / source.dim;  // the same for all 16
+  const uint head = column / source.dim;
   const uint d = column % source.dim;
   device const float* at = x + long(head) * source.x_head_stride + d;
   device const float* gate_at = gate + long(head) * source.gate_head_stride + d;
-  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];  // a gate without a norm has none
+  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
@@ -24,10 +20,6 @@ METAL_FUNC void load_made(device const float* x, device const float* weight, dev
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
 }
-
-// Up to 8 MT rows of x against 8 RT rows of weights; the smaller RT, the more threadgroups there are. X: T, or float if
-// activations need no preparation or, with MADE, are computed here.
-// Grid: [out_cols / (8 RT), twice as many with silu_mul]
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void matmul_few(device const X* x [[buffer(0)]],
@@ -45,22 +37,20 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
-  // Chunks of weights and chunks of activations with loads in flight: as many as fit in registers.
   constexpr uint AHEAD = RT * MT == 1 ? 8 : RT == 4 ? 2 : 4 / RT;
   constexpr uint LOADED = RT * MT > 4 ? 1 : RT * MT > 1 ? AHEAD : BITS == 16 ? 2 : 4;
   constexpr uint WIDTH = 8 * MT;
-  constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added per pass, limited by threadgroup memory
+  constexpr uint TILES = MT < 4 ? MT : 4;
   constexpr uint PASS = 8 * TILES;
   constexpr uint SUMS = kRuns * ROWS * PASS;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
-  threadgroup float shared_words[SHARED + MADE_WORDS];  // first tile scratch, then the sums of all runs; then scales
-  threadgroup float row_terms[2 * ROWS];  // scales and biases of the rows of weights, loaded before the inputs
+  MSL_SHARED float shared_words[SHARED + MADE_WORDS];
+  MSL_SHARED float row_terms[2 * ROWS];
   threadgroup float* scales = shared_words + SHARED;
   threadgroup float* parts = scales + WIDTH * kMostHeads;
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
-
   ulong w_at[RT];
   #pragma unroll
   for (uint i = 0; i < RT; ++i) {
@@ -89,7 +79,6 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
   wait_for_inputs();
-  // Only saves work: rows that are already computed have no source, and so no scales.
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
@@ -97,7 +86,6 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     uint x_ahead[LOADED][MT][kChunkTiles];
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
-      // Only saves work: rows that are computed here are loaded below.
       if (!MADE && u % LOADED == 0) {
         #pragma unroll
         for (uint i = 0; i < LOADED; ++i) {
@@ -133,14 +121,13 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
         chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
       }
     }
-    // Only saves work: weights past the end are not used.
     if (k0 + AHEAD * kChunk < end) {
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
   const uint log_made = args.silu_mul != 0 ? LOG_ROWS - 1 : LOG_ROWS;
-  const uint made = 1u << log_made;  // columns of out
+  const uint made = 1u << log_made;
   #pragma unroll
   for (uint first = 0; first < MT; first += TILES) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -152,8 +139,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-
-#pragma unroll 1  // this code runs once per launch: the less there is to fetch, the sooner it ends
+#pragma unroll 1
     for (uint i = tid; i < made * PASS; i += 256) {
       const uint r = i & (made - 1);
       const uint row = i >> log_made;
@@ -180,542 +166,96 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
   }
 }
-
-template [[host_name("matmul_few_f16_1_1")]]
-kernel decltype(matmul_few<half, half, 16, false, 1, 1>) matmul_few<half, half, 16, false, 1, 1>;
-template [[host_name("matmul_few_f16_1_2")]]
-kernel decltype(matmul_few<half, half, 16, false, 1, 2>) matmul_few<half, half, 16, false, 1, 2>;
-template [[host_name("matmul_few_f16_1_4")]]
-kernel decltype(matmul_few<half, half, 16, false, 1, 4>) matmul_few<half, half, 16, false, 1, 4>;
-template [[host_name("matmul_few_f16_1_8")]]
-kernel decltype(matmul_few<half, half, 16, false, 1, 8>) matmul_few<half, half, 16, false, 1, 8>;
-template [[host_name("matmul_few_f16_2_1")]]
-kernel decltype(matmul_few<half, half, 16, false, 2, 1>) matmul_few<half, half, 16, false, 2, 1>;
-template [[host_name("matmul_few_f16_2_2")]]
-kernel decltype(matmul_few<half, half, 16, false, 2, 2>) matmul_few<half, half, 16, false, 2, 2>;
-template [[host_name("matmul_few_f16_2_4")]]
-kernel decltype(matmul_few<half, half, 16, false, 2, 4>) matmul_few<half, half, 16, false, 2, 4>;
-template [[host_name("matmul_few_f16_2_8")]]
-kernel decltype(matmul_few<half, half, 16, false, 2, 8>) matmul_few<half, half, 16, false, 2, 8>;
-template [[host_name("matmul_few_bf16_1_1")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 1>) matmul_few<bfloat, bfloat, 16, false, 1, 1>;
-template [[host_name("matmul_few_bf16_1_2")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 2>) matmul_few<bfloat, bfloat, 16, false, 1, 2>;
-template [[host_name("matmul_few_bf16_1_4")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 4>) matmul_few<bfloat, bfloat, 16, false, 1, 4>;
-template [[host_name("matmul_few_bf16_1_8")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 8>) matmul_few<bfloat, bfloat, 16, false, 1, 8>;
-template [[host_name("matmul_few_bf16_2_1")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 1>) matmul_few<bfloat, bfloat, 16, false, 2, 1>;
-template [[host_name("matmul_few_bf16_2_2")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 2>) matmul_few<bfloat, bfloat, 16, false, 2, 2>;
-template [[host_name("matmul_few_bf16_2_4")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 4>) matmul_few<bfloat, bfloat, 16, false, 2, 4>;
-template [[host_name("matmul_few_bf16_2_8")]]
-kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 8>) matmul_few<bfloat, bfloat, 16, false, 2, 8>;
-template [[host_name("matmul_few_q8_1_1")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 1>) matmul_few<bfloat, bfloat, 8, false, 1, 1>;
-template [[host_name("matmul_few_q8_1_2")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 2>) matmul_few<bfloat, bfloat, 8, false, 1, 2>;
-template [[host_name("matmul_few_q8_1_4")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 4>) matmul_few<bfloat, bfloat, 8, false, 1, 4>;
-template [[host_name("matmul_few_q8_1_8")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 1, 8>) matmul_few<bfloat, bfloat, 8, false, 1, 8>;
-template [[host_name("matmul_few_q8_2_1")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 1>) matmul_few<bfloat, bfloat, 8, false, 2, 1>;
-template [[host_name("matmul_few_q8_2_2")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 2>) matmul_few<bfloat, bfloat, 8, false, 2, 2>;
-template [[host_name("matmul_few_q8_2_4")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 4>) matmul_few<bfloat, bfloat, 8, false, 2, 4>;
-template [[host_name("matmul_few_q8_2_8")]]
-kernel decltype(matmul_few<bfloat, bfloat, 8, false, 2, 8>) matmul_few<bfloat, bfloat, 8, false, 2, 8>;
-template [[host_name("matmul_few_q4_1_1")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 1>) matmul_few<bfloat, bfloat, 4, false, 1, 1>;
-template [[host_name("matmul_few_q4_1_2")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 2>) matmul_few<bfloat, bfloat, 4, false, 1, 2>;
-template [[host_name("matmul_few_q4_1_4")]]
-)msl"
-R"msl(kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 4>) matmul_few<bfloat, bfloat, 4, false, 1, 4>;
-template [[host_name("matmul_few_q4_1_8")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 1, 8>) matmul_few<bfloat, bfloat, 4, false, 1, 8>;
-template [[host_name("matmul_few_q4_2_1")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 1>) matmul_few<bfloat, bfloat, 4, false, 2, 1>;
-template [[host_name("matmul_few_q4_2_2")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 2>) matmul_few<bfloat, bfloat, 4, false, 2, 2>;
-template [[host_name("matmul_few_q4_2_4")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 4>) matmul_few<bfloat, bfloat, 4, false, 2, 4>;
-template [[host_name("matmul_few_q4_2_8")]]
-kernel decltype(matmul_few<bfloat, bfloat, 4, false, 2, 8>) matmul_few<bfloat, bfloat, 4, false, 2, 8>;
-template [[host_name("matmul_few_direct_bf16_1_1")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 1, 1>) matmul_few<bfloat, float, 16, false, 1, 1>;
-template [[host_name("matmul_few_direct_bf16_2_1")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 1>) matmul_few<bfloat, float, 16, false, 2, 1>;
-template [[host_name("matmul_few_made_bf16_1_1")]]
-kernel decltype(matmul_few<bfloat, float, 16, true, 1, 1>) matmul_few<bfloat, float, 16, true, 1, 1>;
-template [[host_name("matmul_few_made_bf16_4_1")]]
-kernel decltype(matmul_few<bfloat, float, 16, true, 4, 1>) matmul_few<bfloat, float, 16, true, 4, 1>;
-template [[host_name("matmul_few_direct_q8_1_1")]]
-kernel decltype(matmul_few<bfloat, float, 8, false, 1, 1>) matmul_few<bfloat, float, 8, false, 1, 1>;
-template [[host_name("matmul_few_direct_q8_2_1")]]
-kernel decltype(matmul_few<bfloat, float, 8, false, 2, 1>) matmul_few<bfloat, float, 8, false, 2, 1>;
-template [[host_name("matmul_few_made_q8_1_1")]]
-kernel decltype(matmul_few<bfloat, float, 8, true, 1, 1>) matmul_few<bfloat, float, 8, true, 1, 1>;
-template [[host_name("matmul_few_made_q8_4_1")]]
-kernel decltype(matmul_few<bfloat, float, 8, true, 4, 1>) matmul_few<bfloat, float, 8, true, 4, 1>;
-template [[host_name("matmul_few_direct_q4_1_1")]]
-kernel decltype(matmul_few<bfloat, float, 4, false, 1, 1>) matmul_few<bfloat, float, 4, false, 1, 1>;
-template [[host_name("matmul_few_direct_q4_2_1")]]
-kernel decltype(matmul_few<bfloat, float, 4, false, 2, 1>) matmul_few<bfloat, float, 4, false, 2, 1>;
-template [[host_name("matmul_few_made_q4_1_1")]]
-kernel decltype(matmul_few<bfloat, float, 4, true, 1, 1>) matmul_few<bfloat, float, 4, true, 1, 1>;
-template [[host_name("matmul_few_made_q4_4_1")]]
-kernel decltype(matmul_few<bfloat, float, 4, true, 4, 1>) matmul_few<bfloat, float, 4, true, 4, 1>;
+MSL_INSTANCE(matmul_few_f16_1_1, matmul_few, half, half, 16, false, 1, 1)
+MSL_INSTANCE(matmul_few_f16_1_2, matmul_few, half, half, 16, false, 1, 2)
+MSL_INSTANCE(matmul_few_f16_1_4, matmul_few, half, half, 16, false, 1, 4)
+MSL_INSTANCE(matmul_few_f16_1_8, matmul_few, half, half, 16, false, 1, 8)
+MSL_INSTANCE(matmul_few_f16_2_1, matmul_few, half, half, 16, false, 2, 1)
+MSL_INSTANCE(matmul_few_f16_2_2, matmul_few, half, half, 16, false, 2, 2)
+MSL_INSTANCE(matmul_few_f16_2_4, matmul_few, half, half, 16, false, 2, 4)
+MSL_INSTANCE(matmul_few_f16_2_8, matmul_few, half, half, 16, false, 2, 8)
+MSL_INSTANCE(matmul_few_bf16_1_1, matmul_few, bfloat, bfloat, 16, false, 1, 1)
+MSL_INSTANCE(matmul_few_bf16_1_2, matmul_few, bfloat, bfloat, 16, false, 1, 2)
+MSL_INSTANCE(matmul_few_bf16_1_4, matmul_few, bfloat, bfloat, 16, false, 1, 4)
+MSL_INSTANCE(matmul_few_bf16_1_8, matmul_few, bfloat, bfloat, 16, false, 1, 8)
+MSL_INSTANCE(matmul_few_bf16_2_1, matmul_few, bfloat, bfloat, 16, false, 2, 1)
+MSL_INSTANCE(matmul_few_bf16_2_2, matmul_few, bfloat, bfloat, 16, false, 2, 2)
+MSL_INSTANCE(matmul_few_bf16_2_4, matmul_few, bfloat, bfloat, 16, false, 2, 4)
+MSL_INSTANCE(matmul_few_bf16_2_8, matmul_few, bfloat, bfloat, 16, false, 2, 8)
+MSL_INSTANCE(matmul_few_q8_1_1, matmul_few, bfloat, bfloat, 8, false, 1, 1)
+MSL_INSTANCE(matmul_few_q8_1_2, matmul_few, bfloat, bfloat, 8, false, 1, 2)
+MSL_INSTANCE(matmul_few_q8_1_4, matmul_few, bfloat, bfloat, 8, false, 1, 4)
+MSL_INSTANCE(matmul_few_q8_1_8, matmul_few, bfloat, bfloat, 8, false, 1, 8)
+MSL_INSTANCE(matmul_few_q8_2_1, matmul_few, bfloat, bfloat, 8, false, 2, 1)
+MSL_INSTANCE(matmul_few_q8_2_2, matmul_few, bfloat, bfloat, 8, false, 2, 2)
+MSL_INSTANCE(matmul_few_q8_2_4, matmul_few, bfloat, bfloat, 8, false, 2, 4)
+MSL_INSTANCE(matmul_few_q8_2_8, matmul_few, bfloat, bfloat, 8, false, 2, 8)
+MSL_INSTANCE(matmul_few_q4_1_1, matmul_few, bfloat, bfloat, 4, false, 1, 1)
+MSL_INSTANCE(matmul_few_q4_1_2, matmul_few, bfloat, bfloat, 4, false, 1, 2)
+MSL_INSTANCE(matmul_few_q4_1_4, matmul_few, bfloat, bfloat, 4, false, 1, 4)
+MSL_INSTANCE(matmul_few_q4_1_8, matmul_few, bfloat, bfloat, 4, false, 1, 8)
+MSL_INSTANCE(matmul_few_q4_2_1, matmul_few, bfloat, bfloat, 4, false, 2, 1)
+MSL_INSTANCE(matmul_few_q4_2_2, matmul_few, bfloat, bfloat, 4, false, 2, 2)
+MSL_INSTANCE(matmul_few_q4_2_4, matmul_few, bfloat, bfloat, 4, false, 2, 4)
+MSL_INSTANCE(matmul_few_q4_2_8, matmul_few, bfloat, bfloat, 4, false, 2, 8)
+MSL_INSTANCE(matmul_few_direct_bf16_1_1, matmul_few, bfloat, float, 16, false, 1, 1)
+MSL_INSTANCE(matmul_few_direct_bf16_2_1, matmul_few, bfloat, float, 16, false, 2, 1)
+MSL_INSTANCE(matmul_few_made_bf16_1_1, matmul_few, bfloat, float, 16, true, 1, 1)
+MSL_INSTANCE(matmul_few_made_bf16_4_1, matmul_few, bfloat, float, 16, true, 4, 1)
+MSL_INSTANCE(matmul_few_direct_q8_1_1, matmul_few, bfloat, float, 8, false, 1, 1)
+MSL_INSTANCE(matmul_few_direct_q8_2_1, matmul_few, bfloat, float, 8, false, 2, 1)
+MSL_INSTANCE(matmul_few_made_q8_1_1, matmul_few, bfloat, float, 8, true, 1, 1)
+MSL_INSTANCE(matmul_few_made_q8_4_1, matmul_few, bfloat, float, 8, true, 4, 1)
+MSL_INSTANCE(matmul_few_direct_q4_1_1, matmul_few, bfloat, float, 4, false, 1, 1)
+MSL_INSTANCE(matmul_few_direct_q4_2_1, matmul_few, bfloat, float, 4, false, 2, 1)
+MSL_INSTANCE(matmul_few_made_q4_1_1, matmul_few, bfloat, float, 4, true, 1, 1)
+MSL_INSTANCE(matmul_few_made_q4_4_1, matmul_few, bfloat, float, 4, true, 4, 1)
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/matmul_few.metal"
-#include "Shaders/matmul.h"
-#include "Shaders/row_source.h"
-
-
-METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
-                          MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column,
-                          MSL_THREAD uint (&words)[kChunkTiles]) {
-  const uint head = column / source.dim;
-  const uint d = column % source.dim;
-  MSL_DEVICE const float* at = x + long(head) * source.x_head_stride + d;
-  MSL_DEVICE const float* gate_at = gate + long(head) * source.gate_head_stride + d;
-  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];
-#pragma unroll
-  for (uint i = 0; i < 4; ++i) {
-    const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
-    words[2 * i] = pack_bfloat(v.x, v.y);
-    words[2 * i + 1] = pack_bfloat(v.z, v.w);
-  }
-}
-# 25 "Shaders/matmul_few.metal"
-template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
-
-MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
-                       MSL_DEVICE const float* x_scales ,
-                       MSL_DEVICE const uint* w ,
-                       MSL_DEVICE const ushort* w_steps ,
-                       MSL_DEVICE const float* w_scales ,
-                       MSL_DEVICE const float* bias ,
-                       MSL_DEVICE const float* weight ,
-                       MSL_DEVICE const float* gate ,
-                       MSL_DEVICE float* out ,
-                       MSL_CONSTANT pagoda_args::Matmul& args ,
-                       uint tg ,
-                       uint tid ,
-                       uint sg ,
-                       uint lane ) {
-  constexpr uint ROWS = 8 * RT;
-
-  constexpr uint AHEAD = RT * MT == 1 ? 8 : RT == 4 ? 2 : 4 / RT;
-  constexpr uint LOADED = RT * MT > 4 ? 1 : RT * MT > 1 ? AHEAD : BITS == 16 ? 2 : 4;
-  constexpr uint WIDTH = 8 * MT;
-  constexpr uint TILES = MT < 4 ? MT : 4;
-  constexpr uint PASS = 8 * TILES;
-  constexpr uint SUMS = kRuns * ROWS * PASS;
-  constexpr uint SCRATCH = kRuns * kTileScratch;
-  constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
-  MSL_TG_VAR(1, shared_words, [SHARED+MADE_WORDS], float)
-  MSL_TG_VAR(2, row_terms, [2*ROWS], float)
-  MSL_THREADGROUP float* scales = shared_words + SHARED;
-  MSL_THREADGROUP float* parts = scales + WIDTH * kMostHeads;
-  MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
-
-  ulong w_at[RT];
-#pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    w_at[i] = ulong(weight_row(args, tg, 8 * i + lane / 4, ROWS)) * args.padded_cols + lane % 4 * 16;
-  }
-  ulong x_at[MT];
-#pragma unroll
-  for (uint t = 0; t < MT; ++t) {
-    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
-  }
-  SumTile acc[RT][MT];
-#pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-#pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-  }
-  const uint end = min((sg + 1) * args.run, args.padded_cols);
-  const uint begin = sg * args.run;
-  if (tid < ROWS) {
-    const uint row = weight_row(args, tg, tid, ROWS);
-    row_terms[tid] = BITS < 16 ? w_scales[row] : 1.0f;
-    row_terms[ROWS + tid] = args.has_bias != 0 ? bias[row] : 0.0f;
-  }
-  Share<BITS> share[AHEAD][RT];
-  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
-  wait_for_inputs();
-
-  if (MADE) {
-    row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
-  }
-  for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
-    uint x_ahead[LOADED][MT][kChunkTiles];
-#pragma unroll
-    for (uint u = 0; u < AHEAD; ++u) {
-
-      if (!MADE && u % LOADED == 0) {
-#pragma unroll
-        for (uint i = 0; i < LOADED; ++i) {
-          const uint k = k0 + (u + i) * kChunk;
-#pragma unroll
-          for (uint t = 0; t < MT; ++t) {
-            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
-          }
-        }
-      }
-      if (k0 + u * kChunk < end) {
-        uint x_words[MT][kChunkTiles];
-#pragma unroll
-        for (uint t = 0; t < MT; ++t) {
-          if (MADE) {
-            const uint m = min(8 * t + lane / 4, args.rows - 1);
-            load_made((MSL_DEVICE const float*)(x) + long(m) * args.x_stride, weight,
-                      gate + long(m) * args.source.gate_stride, args.source,
-                      (MSL_THREADGROUP const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
-                      x_words[t]);
-          } else {
-#pragma unroll
-            for (uint j = 0; j < kChunkTiles; ++j) {
-              x_words[t][j] = x_ahead[u % LOADED][t][j];
-            }
-          }
-        }
-        uint w_words[RT][kChunkTiles];
-#pragma unroll
-        for (uint i = 0; i < RT; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
-      }
-    }
-
-    if (k0 + AHEAD * kChunk < end) {
-      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
-    }
-  }
-  constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
-  const uint log_made = args.silu_mul != 0 ? LOG_ROWS - 1 : LOG_ROWS;
-  const uint made = 1u << log_made;
-#pragma unroll
-  for (uint first = 0; first < MT; first += TILES) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-#pragma unroll
-      for (uint t = 0; t < TILES; ++t) {
-        simdgroup_store(acc[i][first + t], shared_words + (sg * ROWS + 8 * i) * PASS + 8 * t, PASS);
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-
-#pragma unroll 1
-    for (uint i = tid; i < made * PASS; i += 256) {
-      const uint r = i & (made - 1);
-      const uint row = i >> log_made;
-      const uint m = 8 * first + row;
-      const uint column = tg * made + r;
-      if (m < args.rows && column < args.out_cols) {
-        const uint other_r = ROWS - made + r;
-        ColumnTerms terms;
-        terms.scale = row_terms[r];
-        terms.bias = row_terms[ROWS + r];
-        terms.other_scale = row_terms[other_r];
-        terms.other_bias = row_terms[ROWS + other_r];
-        float sum = 0.0f;
-        float other = 0.0f;
-#pragma unroll
-        for (uint run = 0; run < kRuns; ++run) {
-          sum += shared_words[(run * ROWS + r) * PASS + row];
-          if (args.silu_mul != 0) {
-            other += shared_words[(run * ROWS + made + r) * PASS + row];
-          }
-        }
-        write_out(args, terms, row_scale(x_scales, m, T(0.0f)), out, m, column, sum, other);
-      }
-    }
-  }
-}
-
-# 1 "matmul_few.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<half, half, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_q8_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 8, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-)msl"
-R"msl(#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_q4_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, bfloat, 4, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_bf16_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_direct_bf16_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_bf16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_bf16_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_bf16_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_bf16_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_bf16_4_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_made_bf16_4_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, true, 4, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_q8_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_direct_q8_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 8, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_q8_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_q8_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 8, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_q8_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_q8_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 8, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_q8_4_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_made_q8_4_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 8, true, 4, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_q4_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_direct_q4_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-)msl"
-R"msl(  matmul_few<bfloat, float, 4, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_q4_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_q4_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 4, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_q4_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_q4_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 4, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_q4_4_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_made_q4_4_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 4, true, 4, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_matmul_few(BOUNDS, T, X, BITS, MADE, RT, MT) MSL_GLOBAL(BOUNDS)(const X* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) { msl_let_dependents_begin(); matmul_few<T, X, BITS, MADE, RT, MT>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_matmul_few_f16_1_1 MSL_KERNEL_matmul_few((256, 2), half, half, 16, false, 1, 1)
+#define MSL_ENTRY_matmul_few_f16_1_2 MSL_KERNEL_matmul_few((256), half, half, 16, false, 1, 2)
+#define MSL_ENTRY_matmul_few_f16_1_4 MSL_KERNEL_matmul_few((256), half, half, 16, false, 1, 4)
+#define MSL_ENTRY_matmul_few_f16_1_8 MSL_KERNEL_matmul_few((256), half, half, 16, false, 1, 8)
+#define MSL_ENTRY_matmul_few_f16_2_1 MSL_KERNEL_matmul_few((256), half, half, 16, false, 2, 1)
+#define MSL_ENTRY_matmul_few_f16_2_2 MSL_KERNEL_matmul_few((256), half, half, 16, false, 2, 2)
+#define MSL_ENTRY_matmul_few_f16_2_4 MSL_KERNEL_matmul_few((256), half, half, 16, false, 2, 4)
+#define MSL_ENTRY_matmul_few_f16_2_8 MSL_KERNEL_matmul_few((256), half, half, 16, false, 2, 8)
+#define MSL_ENTRY_matmul_few_bf16_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, bfloat, 16, false, 1, 1)
+#define MSL_ENTRY_matmul_few_bf16_1_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 1, 2)
+#define MSL_ENTRY_matmul_few_bf16_1_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 1, 4)
+#define MSL_ENTRY_matmul_few_bf16_1_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 1, 8)
+#define MSL_ENTRY_matmul_few_bf16_2_1 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 2, 1)
+#define MSL_ENTRY_matmul_few_bf16_2_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 2, 2)
+#define MSL_ENTRY_matmul_few_bf16_2_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 2, 4)
+#define MSL_ENTRY_matmul_few_bf16_2_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 16, false, 2, 8)
+#define MSL_ENTRY_matmul_few_q8_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, bfloat, 8, false, 1, 1)
+#define MSL_ENTRY_matmul_few_q8_1_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 1, 2)
+#define MSL_ENTRY_matmul_few_q8_1_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 1, 4)
+#define MSL_ENTRY_matmul_few_q8_1_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 1, 8)
+#define MSL_ENTRY_matmul_few_q8_2_1 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 2, 1)
+#define MSL_ENTRY_matmul_few_q8_2_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 2, 2)
+#define MSL_ENTRY_matmul_few_q8_2_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 2, 4)
+#define MSL_ENTRY_matmul_few_q8_2_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 8, false, 2, 8)
+#define MSL_ENTRY_matmul_few_q4_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, bfloat, 4, false, 1, 1)
+#define MSL_ENTRY_matmul_few_q4_1_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 1, 2)
+#define MSL_ENTRY_matmul_few_q4_1_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 1, 4)
+#define MSL_ENTRY_matmul_few_q4_1_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 1, 8)
+#define MSL_ENTRY_matmul_few_q4_2_1 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 2, 1)
+#define MSL_ENTRY_matmul_few_q4_2_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 2, 2)
+#define MSL_ENTRY_matmul_few_q4_2_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 2, 4)
+#define MSL_ENTRY_matmul_few_q4_2_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, 4, false, 2, 8)
+#define MSL_ENTRY_matmul_few_direct_bf16_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 16, false, 1, 1)
+#define MSL_ENTRY_matmul_few_direct_bf16_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, 16, false, 2, 1)
+#define MSL_ENTRY_matmul_few_made_bf16_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 16, true, 1, 1)
+#define MSL_ENTRY_matmul_few_made_bf16_4_1 MSL_KERNEL_matmul_few((256), bfloat, float, 16, true, 4, 1)
+#define MSL_ENTRY_matmul_few_direct_q8_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 8, false, 1, 1)
+#define MSL_ENTRY_matmul_few_direct_q8_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, 8, false, 2, 1)
+#define MSL_ENTRY_matmul_few_made_q8_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 8, true, 1, 1)
+#define MSL_ENTRY_matmul_few_made_q8_4_1 MSL_KERNEL_matmul_few((256), bfloat, float, 8, true, 4, 1)
+#define MSL_ENTRY_matmul_few_direct_q4_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 4, false, 1, 1)
+#define MSL_ENTRY_matmul_few_direct_q4_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, 4, false, 2, 1)
+#define MSL_ENTRY_matmul_few_made_q4_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 4, true, 1, 1)
+#define MSL_ENTRY_matmul_few_made_q4_4_1 MSL_KERNEL_matmul_few((256), bfloat, float, 4, true, 4, 1)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -84,31 +84,18 @@ MSL_KERNEL void matmul_rows_f16(MSL_DEVICE const float* x ,
     out[long(row) * args.padded_cols + i] = half(value * scale);
   }
 }
-
 # 1 "matmul_rows.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  matmul_rows_bf16((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (bfloat*)in.buffers[3], *(const pagoda_args::MatmulRows*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"gate", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(bfloat), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
-constexpr uint32_t msl_limit_0 = 256;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  matmul_rows_f16((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (half*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::MatmulRows*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_rows_bf16((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (bfloat*)in.buffers[3], *(const pagoda_args::MatmulRows*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"gate", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(half), true}, {"scales", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
-constexpr uint32_t msl_limit_1 = 256;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_rows_f16((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (half*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::MatmulRows*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"matmul_rows_bf16", "matmul_rows", msl_bindings_0, {}, 256, msl_entry_0},
+  {"matmul_rows_f16", "matmul_rows", msl_bindings_1, {}, 256, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> matmul_rows_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"matmul_rows_bf16", "matmul_rows", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"matmul_rows_f16", "matmul_rows", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> matmul_rows_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -1,25 +1,12 @@
-// The text of matmul_tensor.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of matmul_tensor.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_tensor_source() noexcept {
   return {"matmul_tensor",
-R"msl(#pragma METAL fp contract(off)
-// matmul_tensor: the product of any number of rows with 16-bit, 8-bit and 4-bit weights by the tensor operations of
-// Metal 4, for GPUs with matrix units. Bindings and layouts are those of matmul_tiles.
-//
-// The summation order inside matmul2d is unspecified. One tile shape is used for every number of rows, chunks of
-// columns are added in order, and the host uses the kernel for all products or for none, after testing its results
-// (device/tensor_trial.h).
-#include <metal_stdlib>
+R"msl(#include <metal_stdlib>
 #include <metal_tensor>
-
-// Also requires Metal 4.
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
-
 #include "matmul.h"
-
-// 64 rows of weights against 64 rows of x, by four simdgroups together.
-// Grid: [rows / 64, out_cols / 64, or / 32 with silu_mul]
 template <typename T, uint BITS>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void matmul_tensor(device const T* x [[buffer(0)]],
@@ -34,8 +21,8 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
                           uint tid [[thread_index_in_threadgroup]]) {
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 64;
-  constexpr uint LD = kChunk / 2;          // words per staged row
-  threadgroup uint staged[2 * ROWS * LD];  // x, then weights: rows of kChunk elements; at the end, the sums
+  constexpr uint LD = kChunk / 2;
+  MSL_SHARED uint staged[2 * ROWS * LD];
   const uint m0 = tg.x * ROWS;
   const uint stage_row = tid / 4;
   const uint stage_column = tid % 4 * 16;
@@ -46,8 +33,6 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
     x_at[i] = ulong(min(m0 + stage_row + 32 * i, args.rows - 1)) * args.padded_cols + stage_column;
     w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + stage_column;
   }
-
-  // The first extent is the dimension with adjacent elements. A tile of sums is x times the transposed weights.
   constexpr auto descriptor =
       mpp::tensor_ops::matmul2d_descriptor(int(ROWS), int(W_ROWS), int(kChunk), false, true, false,
                                            mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
@@ -75,14 +60,13 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
     multiply.run(x_tile, w_tile, total);
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
-
-  threadgroup float* sums = (threadgroup float*)(staged);  // [x][weights]
+  threadgroup float* sums = (threadgroup float*)(staged);
   tensor<threadgroup float, dextents<int, 2>, tensor_inline> sums_tile(sums,
                                                                        dextents<int, 2>(int(W_ROWS), int(ROWS)));
   total.store(sums_tile);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
-  const uint r = tid % made;  // the same for all outputs of the thread
+  const uint r = tid % made;
   const uint column = tg.y * made + r;
   const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
   for (uint i = tid; i < made * ROWS; i += 128) {
@@ -93,11 +77,10 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
     }
   }
 }
-
-template [[host_name("matmul_tensor_f16")]] kernel decltype(matmul_tensor<half, 16>) matmul_tensor<half, 16>;
-template [[host_name("matmul_tensor_bf16")]] kernel decltype(matmul_tensor<bfloat, 16>) matmul_tensor<bfloat, 16>;
-template [[host_name("matmul_tensor_q8")]] kernel decltype(matmul_tensor<bfloat, 8>) matmul_tensor<bfloat, 8>;
-template [[host_name("matmul_tensor_q4")]] kernel decltype(matmul_tensor<bfloat, 4>) matmul_tensor<bfloat, 4>;
+MSL_INSTANCE(matmul_tensor_f16, matmul_tensor, half, 16)
+MSL_INSTANCE(matmul_tensor_bf16, matmul_tensor, bfloat, 16)
+MSL_INSTANCE(matmul_tensor_q8, matmul_tensor, bfloat, 8)
+MSL_INSTANCE(matmul_tensor_q4, matmul_tensor, bfloat, 4)
 )msl",
 R"msl()msl"};
 }

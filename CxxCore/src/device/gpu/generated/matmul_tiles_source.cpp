@@ -1,16 +1,9 @@
-// The text of matmul_tiles.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of matmul_tiles.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_tiles_source() noexcept {
   return {"matmul_tiles",
-R"msl(#pragma METAL fp contract(off)
-// matmul_tiles: the product of any number of rows with 16-bit, 8-bit and 4-bit weights; matmul.h describes layout and
-// order.
-#include "matmul_tile.h"
-
-// 16 WT rows of weights against 64 rows of x; each simdgroup has half of both. A wide tile (WT = 8) reads less of both
-// per product, a narrow one (4) gives more threadgroups. Grid: [rows / 64, out_cols / (16 WT), or / (8 WT) with
-// silu_mul]
+R"msl(#include "matmul_tile.h"
 template <typename T, uint BITS, uint WT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void matmul_tiles(device const T* x [[buffer(0)]],
@@ -28,122 +21,41 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 16 * WT;
 #ifdef __MSL_PAIRED_MMA__
-  constexpr uint LD = kChunk / 2 + 4;  // words per row: rows start in different banks
-#else
-  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);  // as much as fits in 32 KiB
-#endif
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
-  constexpr uint PASS = ROWS / 2;  // rows of x whose sums are written in one pass
-  constexpr uint SUMS = PASS * W_ROWS;
-  threadgroup uint shared_words[STAGE > SUMS ? STAGE : SUMS];  // first both operands and scratch, then the sums
-
-  const uint m0 = tg.x * ROWS;
-  constexpr uint W_SHARES = WT / 2;
-  ulong w_at[W_SHARES];
-  ulong x_at[2];
-  #pragma unroll
-  for (uint i = 0; i < W_SHARES; ++i) {
-    w_at[i] = ulong(weight_row(args, tg.y, staged_row(tid, i), W_ROWS)) * args.padded_cols + tid % 4 * 16;
-  }
-  #pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
-  }
-  SumTile total[WT][4];
-  Share<BITS> w_next[W_SHARES];
-  #pragma unroll
-  for (uint i = 0; i < W_SHARES; ++i) {
-    load_share(w, w_steps, w_at[i], w_next[i]);
-  }
-  wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
-                                    tid, sg, lane);
-
-  threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
-  const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
-  const uint r = tid % made;  // the same for all outputs of the thread
-  const uint column = tg.y * made + r;
-  const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
-  #pragma unroll
-  for (uint first = 0; first < ROWS; first += PASS) {
-    store_half<WT, 4>(total, sums, first, sg);
-    for (uint i = tid; i < made * PASS; i += 128) {
-      const uint m = m0 + first + i / made;
-      if (m < args.rows && column < args.out_cols) {
-        write_out(args, terms, row_scale(x_scales, m, T(0.0f)), out, m, column, sums[i / made * W_ROWS + r],
-                  args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f);
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-template [[host_name("matmul_tiles_f16_4")]] kernel decltype(matmul_tiles<half, 16, 4>) matmul_tiles<half, 16, 4>;
-template [[host_name("matmul_tiles_f16_8")]] kernel decltype(matmul_tiles<half, 16, 8>) matmul_tiles<half, 16, 8>;
-template [[host_name("matmul_tiles_bf16_4")]] kernel decltype(matmul_tiles<bfloat, 16, 4>) matmul_tiles<bfloat, 16, 4>;
-template [[host_name("matmul_tiles_bf16_8")]] kernel decltype(matmul_tiles<bfloat, 16, 8>) matmul_tiles<bfloat, 16, 8>;
-template [[host_name("matmul_tiles_q8_4")]] kernel decltype(matmul_tiles<bfloat, 8, 4>) matmul_tiles<bfloat, 8, 4>;
-template [[host_name("matmul_tiles_q8_8")]] kernel decltype(matmul_tiles<bfloat, 8, 8>) matmul_tiles<bfloat, 8, 8>;
-template [[host_name("matmul_tiles_q4_4")]] kernel decltype(matmul_tiles<bfloat, 4, 4>) matmul_tiles<bfloat, 4, 4>;
-template [[host_name("matmul_tiles_q4_8")]] kernel decltype(matmul_tiles<bfloat, 4, 8>) matmul_tiles<bfloat, 4, 8>;
-)msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 3 "Shaders/matmul_tiles.metal"
-#include "Shaders/matmul_tile.h"
-# 8 "Shaders/matmul_tiles.metal"
-template <typename T, uint BITS, uint WT>
-
-MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
-                         MSL_DEVICE const float* x_scales ,
-                         MSL_DEVICE const uint* w ,
-                         MSL_DEVICE const ushort* w_steps ,
-                         MSL_DEVICE const float* w_scales ,
-                         MSL_DEVICE const float* bias ,
-                         MSL_DEVICE float* out ,
-                         MSL_CONSTANT pagoda_args::Matmul& args ,
-                         uint2 tg ,
-                         uint tid ,
-                         uint sg ,
-                         uint lane ) {
-  constexpr uint ROWS = 64;
-  constexpr uint W_ROWS = 16 * WT;
-
   constexpr uint LD = kChunk / 2 + 4;
-# 29 "Shaders/matmul_tiles.metal"
+#else
+  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
+#endif
   constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
   constexpr uint PASS = ROWS / 2;
   constexpr uint SUMS = PASS * W_ROWS;
-  MSL_TG_VAR(1, shared_words, [STAGE> SUMS?STAGE:SUMS], uint)
-
+  MSL_SHARED uint shared_words[STAGE > SUMS ? STAGE : SUMS];
   const uint m0 = tg.x * ROWS;
   constexpr uint W_SHARES = WT / 2;
   ulong w_at[W_SHARES];
   ulong x_at[2];
-#pragma unroll
+  #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
     w_at[i] = ulong(weight_row(args, tg.y, staged_row(tid, i), W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
-#pragma unroll
+  #pragma unroll
   for (uint i = 0; i < 2; ++i) {
     x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
   }
   SumTile total[WT][4];
   Share<BITS> w_next[W_SHARES];
-#pragma unroll
+  #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
   }
   wait_for_inputs();
   multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
                                     tid, sg, lane);
-
-  MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
+  threadgroup float* sums = (threadgroup float*)(shared_words);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
   const uint r = tid % made;
   const uint column = tg.y * made + r;
   const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
-#pragma unroll
+  #pragma unroll
   for (uint first = 0; first < ROWS; first += PASS) {
     store_half<WT, 4>(total, sums, first, sg);
     for (uint i = tid; i < made * PASS; i += 128) {
@@ -156,57 +68,24 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
-
-# 1 "matmul_tiles.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_f16_4)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_f16_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<half, 16, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_f16_8)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_f16_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<half, 16, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_bf16_4)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bf16_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<bfloat, 16, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_bf16_8)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bf16_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<bfloat, 16, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q8_4)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q8_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<bfloat, 8, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q8_8)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q8_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<bfloat, 8, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q4_4)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q4_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<bfloat, 4, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q4_8)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q4_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_tiles<bfloat, 4, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+MSL_INSTANCE(matmul_tiles_f16_4, matmul_tiles, half, 16, 4)
+MSL_INSTANCE(matmul_tiles_f16_8, matmul_tiles, half, 16, 8)
+MSL_INSTANCE(matmul_tiles_bf16_4, matmul_tiles, bfloat, 16, 4)
+MSL_INSTANCE(matmul_tiles_bf16_8, matmul_tiles, bfloat, 16, 8)
+MSL_INSTANCE(matmul_tiles_q8_4, matmul_tiles, bfloat, 8, 4)
+MSL_INSTANCE(matmul_tiles_q8_8, matmul_tiles, bfloat, 8, 8)
+MSL_INSTANCE(matmul_tiles_q4_4, matmul_tiles, bfloat, 4, 4)
+MSL_INSTANCE(matmul_tiles_q4_8, matmul_tiles, bfloat, 4, 8)
+)msl",
+R"msl(#define MSL_KERNEL_matmul_tiles(BOUNDS, T, BITS, WT) MSL_GLOBAL(BOUNDS)(const T* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) { msl_let_dependents_begin(); matmul_tiles<T, BITS, WT>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_matmul_tiles_f16_4 MSL_KERNEL_matmul_tiles((128), half, 16, 4)
+#define MSL_ENTRY_matmul_tiles_f16_8 MSL_KERNEL_matmul_tiles((128), half, 16, 8)
+#define MSL_ENTRY_matmul_tiles_bf16_4 MSL_KERNEL_matmul_tiles((128), bfloat, 16, 4)
+#define MSL_ENTRY_matmul_tiles_bf16_8 MSL_KERNEL_matmul_tiles((128), bfloat, 16, 8)
+#define MSL_ENTRY_matmul_tiles_q8_4 MSL_KERNEL_matmul_tiles((128), bfloat, 8, 4)
+#define MSL_ENTRY_matmul_tiles_q8_8 MSL_KERNEL_matmul_tiles((128), bfloat, 8, 8)
+#define MSL_ENTRY_matmul_tiles_q4_4 MSL_KERNEL_matmul_tiles((128), bfloat, 4, 4)
+#define MSL_ENTRY_matmul_tiles_q4_8 MSL_KERNEL_matmul_tiles((128), bfloat, 4, 8)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

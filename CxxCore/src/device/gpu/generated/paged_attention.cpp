@@ -76,64 +76,29 @@ MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
         total * scale_to_end(largest, sum, sink);
   }
 }
-
 # 1 "paged_attention.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  paged_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::PagedAttention*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"partials", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"sinks", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  paged_attention<float, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; paged_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::PagedAttention*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(float), false}, {"v_cache", 2, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
-constexpr uint32_t msl_limit_1 = 128;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  paged_attention<half, 1>((const float*)in.buffers[0], (const half*)in.buffers[1], (const half*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; paged_attention<float, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(half), false}, {"v_cache", 2, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
-constexpr uint32_t msl_limit_2 = 128;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  paged_attention<half, 2>((const float*)in.buffers[0], (const half*)in.buffers[1], (const half*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(half), false}, {"v_cache", 2, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
-constexpr uint32_t msl_limit_3 = 128;
-void msl_entry_4(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  paged_attention<bfloat, 1>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const bfloat*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_4[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"v_cache", 2, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
-constexpr uint32_t msl_limit_4 = 128;
-void msl_entry_5(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  paged_attention<bfloat, 2>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const bfloat*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_5[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"v_cache", 2, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
-constexpr uint32_t msl_limit_5 = 128;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; paged_attention<half, 1>((const float*)in.buffers[0], (const half*)in.buffers[1], (const half*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; paged_attention<half, 2>((const float*)in.buffers[0], (const half*)in.buffers[1], (const half*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"v_cache", 2, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; paged_attention<bfloat, 1>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const bfloat*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; paged_attention<bfloat, 2>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const bfloat*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}};
+constexpr KernelInfo msl_kernels[] = {
+  {"paged_attention_reduce", "paged_attention", msl_bindings_0, msl_constants, 128, msl_entry_0},
+  {"paged_attention_f32_1", "paged_attention", msl_bindings_1, msl_constants, 128, msl_entry_1},
+  {"paged_attention_f16_1", "paged_attention", msl_bindings_2, msl_constants, 128, msl_entry_2},
+  {"paged_attention_f16_2", "paged_attention", msl_bindings_2, msl_constants, 128, msl_entry_3},
+  {"paged_attention_bf16_1", "paged_attention", msl_bindings_3, msl_constants, 128, msl_entry_4},
+  {"paged_attention_bf16_2", "paged_attention", msl_bindings_3, msl_constants, 128, msl_entry_5},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> paged_attention_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"paged_attention_reduce", "paged_attention", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
-    {"paged_attention_f32_1", "paged_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
-    {"paged_attention_f16_1", "paged_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
-    {"paged_attention_f16_2", "paged_attention", metal::msl_bindings_3, metal::msl_constants, metal::msl_limit_3, metal::msl_entry_3},
-    {"paged_attention_bf16_1", "paged_attention", metal::msl_bindings_4, metal::msl_constants, metal::msl_limit_4, metal::msl_entry_4},
-    {"paged_attention_bf16_2", "paged_attention", metal::msl_bindings_5, metal::msl_constants, metal::msl_limit_5, metal::msl_entry_5},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> paged_attention_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -22,23 +22,15 @@ MSL_KERNEL void qk_norm_rope(MSL_DEVICE const float* x ,
     to[i] = head[i];
   }
 }
-
 # 1 "qk_norm_rope.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  qk_norm_rope((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::QkNormRope*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"positions", 2, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::QkNormRope), false}};
-constexpr uint32_t msl_limit_0 = 32;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; qk_norm_rope((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::QkNormRope*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"qk_norm_rope", "qk_norm_rope", msl_bindings_0, {}, 32, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> qk_norm_rope_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"qk_norm_rope", "qk_norm_rope", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> qk_norm_rope_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -28,39 +28,21 @@ MSL_KERNEL void reshape_and_cache(MSL_DEVICE const float* k ,
         T(v[long(token) * args.v_stride + head * args.v_head_stride + d]);
   }
 }
-
 # 1 "reshape_and_cache.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  reshape_and_cache<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const long*)in.buffers[2], (float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ReshapeAndCache*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"k", 0, BindingKind::buffer, sizeof(float), false}, {"v", 1, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 2, BindingKind::buffer, sizeof(long), false}, {"k_cache", 3, BindingKind::buffer, sizeof(float), true}, {"v_cache", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ReshapeAndCache), false}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  reshape_and_cache<half>((const float*)in.buffers[0], (const float*)in.buffers[1], (const long*)in.buffers[2], (half*)in.buffers[3], (half*)in.buffers[4], *(const pagoda_args::ReshapeAndCache*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; reshape_and_cache<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const long*)in.buffers[2], (float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ReshapeAndCache*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"k", 0, BindingKind::buffer, sizeof(float), false}, {"v", 1, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 2, BindingKind::buffer, sizeof(long), false}, {"k_cache", 3, BindingKind::buffer, sizeof(half), true}, {"v_cache", 4, BindingKind::buffer, sizeof(half), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ReshapeAndCache), false}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  reshape_and_cache<bfloat>((const float*)in.buffers[0], (const float*)in.buffers[1], (const long*)in.buffers[2], (bfloat*)in.buffers[3], (bfloat*)in.buffers[4], *(const pagoda_args::ReshapeAndCache*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; reshape_and_cache<half>((const float*)in.buffers[0], (const float*)in.buffers[1], (const long*)in.buffers[2], (half*)in.buffers[3], (half*)in.buffers[4], *(const pagoda_args::ReshapeAndCache*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"k", 0, BindingKind::buffer, sizeof(float), false}, {"v", 1, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 2, BindingKind::buffer, sizeof(long), false}, {"k_cache", 3, BindingKind::buffer, sizeof(bfloat), true}, {"v_cache", 4, BindingKind::buffer, sizeof(bfloat), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ReshapeAndCache), false}};
-constexpr uint32_t msl_limit_2 = 1024;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; reshape_and_cache<bfloat>((const float*)in.buffers[0], (const float*)in.buffers[1], (const long*)in.buffers[2], (bfloat*)in.buffers[3], (bfloat*)in.buffers[4], *(const pagoda_args::ReshapeAndCache*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"reshape_and_cache_f32", "reshape_and_cache", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"reshape_and_cache_f16", "reshape_and_cache", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"reshape_and_cache_bf16", "reshape_and_cache", msl_bindings_2, {}, 1024, msl_entry_2},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> reshape_and_cache_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"reshape_and_cache_f32", "reshape_and_cache", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"reshape_and_cache_f16", "reshape_and_cache", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"reshape_and_cache_bf16", "reshape_and_cache", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> reshape_and_cache_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -53,24 +53,16 @@ MSL_KERNEL void rms_norm(
     }
   }
 }
-
 # 1 "rms_norm.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  rms_norm((float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RmsNorm*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), true}, {"residual", 1, BindingKind::buffer, sizeof(float), false}, {"weight", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::RmsNorm), false}};
-constexpr uint32_t msl_limit_0 = 256;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; rms_norm((float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RmsNorm*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup)); }
 constexpr ConstantInfo msl_constants[] = {{"has_residual", 0, ConstantType::bool_, msl_set_has_residual}};
+constexpr KernelInfo msl_kernels[] = {
+  {"rms_norm", "rms_norm", msl_bindings_0, msl_constants, 256, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> rms_norm_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"rms_norm", "rms_norm", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> rms_norm_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -1,16 +1,11 @@
-// The text of rms_norm.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of rms_norm.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource rms_norm_source() noexcept {
   return {"rms_norm",
-R"msl(#pragma METAL fp contract(off)
-// rms_norm: optional residual addition, then normalisation of each row. One threadgroup per row.
-#include "args/rms_norm.h"
+R"msl(#include "args/rms_norm.h"
 #include "norms.h"
-
-constant bool has_residual [[function_constant(0)]];
-
-// x, residual, out: [rows, width], rows strided; weight: [width]. With a residual, x becomes x + residual.
+MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
 [[max_total_threads_per_threadgroup(256)]]
 kernel void rms_norm(
     device float* x [[buffer(0)]],
@@ -22,7 +17,7 @@ kernel void rms_norm(
     uint tid [[thread_index_in_threadgroup]],
     uint lane [[thread_index_in_simdgroup]],
     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-  threadgroup float partial[8];
+  MSL_SHARED float partial[8];
   device float* x_row = x + ulong(row) * args.x_stride;
   const uint step = kAhead * kRowThreads;
   if (has_residual) {
@@ -39,7 +34,6 @@ kernel void rms_norm(
       }
     }
   }
-  // Each thread reads back only what it wrote itself.
   const float squares = threadgroup_sum(thread_squares((device const float*)(x_row), args.width, tid), partial, lane,
                                         simdgroup, kRowSimdgroups);
   const float scale = rms_scale(squares, args.width, args.eps);
@@ -58,69 +52,8 @@ kernel void rms_norm(
   }
 }
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/rms_norm.metal"
-#include "Shaders/args/rms_norm.h"
-#include "Shaders/norms.h"
-
-MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
-# 9 "Shaders/rms_norm.metal"
-MSL_KERNEL void rms_norm(
-    MSL_DEVICE float* x ,
-    MSL_DEVICE const float* residual ,
-    MSL_DEVICE const float* weight ,
-    MSL_DEVICE float* out ,
-    MSL_CONSTANT pagoda_args::RmsNorm& args ,
-    uint row ,
-    uint tid ,
-    uint lane ,
-    uint simdgroup ) {
-  MSL_TG_VAR(1, partial, [8], float)
-  MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
-  const uint step = kAhead * kRowThreads;
-  if (has_residual) {
-    for (uint first = tid; first < args.width; first += step) {
-      float v[kAhead];
-      float r[kAhead];
-      load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
-      load_ahead(residual + ulong(row) * args.residual_stride, first, kRowThreads, args.width, r);
-#pragma unroll
-      for (uint j = 0; j < kAhead; ++j) {
-        if (first + j * kRowThreads < args.width) {
-          x_row[first + j * kRowThreads] = v[j] + r[j];
-        }
-      }
-    }
-  }
-
-  const float squares = threadgroup_sum(thread_squares((MSL_DEVICE const float*)(x_row), args.width, tid), partial, lane,
-                                        simdgroup, kRowSimdgroups);
-  const float scale = rms_scale(squares, args.width, args.eps);
-  for (uint first = tid; first < args.width; first += step) {
-    float v[kAhead];
-    float w[kAhead];
-    load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
-    load_ahead(weight, first, kRowThreads, args.width, w);
-#pragma unroll
-    for (uint j = 0; j < kAhead; ++j) {
-      if (first + j * kRowThreads < args.width) {
-        out[ulong(row) * args.out_stride + first + j * kRowThreads] =
-            normed(v[j], scale, w[j], args.weight_offset);
-      }
-    }
-  }
-}
-
-# 1 "rms_norm.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_rms_norm)
-extern "C" __global__ void __launch_bounds__(256) rms_norm(float* x, const float* residual, const float* weight, float* out, const pagoda_args::RmsNorm args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  rms_norm(x, residual, weight, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_rms_norm(BOUNDS) MSL_GLOBAL(BOUNDS)(float* x, const float* residual, const float* weight, float* out, const pagoda_args::RmsNorm args) { msl_let_dependents_begin(); msl_wait_for_inputs(); rms_norm(x, residual, weight, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup())); }
+#define MSL_ENTRY_rms_norm MSL_KERNEL_rms_norm((256))
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

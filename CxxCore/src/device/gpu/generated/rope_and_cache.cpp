@@ -52,39 +52,21 @@ MSL_KERNEL void rope_and_cache(MSL_DEVICE float* q ,
     }
   }
 }
-
 # 1 "rope_and_cache.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  rope_and_cache<float>((float*)in.buffers[0], (float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], *(const pagoda_args::RopeAndCache*)in.buffers[10], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), true}, {"k", 1, BindingKind::buffer, sizeof(float), true}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"q_weight", 3, BindingKind::buffer, sizeof(float), false}, {"k_weight", 4, BindingKind::buffer, sizeof(float), false}, {"positions", 5, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 6, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 7, BindingKind::buffer, sizeof(long), false}, {"k_cache", 8, BindingKind::buffer, sizeof(float), true}, {"v_cache", 9, BindingKind::buffer, sizeof(float), true}, {"args", 10, BindingKind::values, sizeof(pagoda_args::RopeAndCache), false}};
-constexpr uint32_t msl_limit_0 = 32;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  rope_and_cache<half>((float*)in.buffers[0], (float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (half*)in.buffers[8], (half*)in.buffers[9], *(const pagoda_args::RopeAndCache*)in.buffers[10], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; rope_and_cache<float>((float*)in.buffers[0], (float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], *(const pagoda_args::RopeAndCache*)in.buffers[10], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), true}, {"k", 1, BindingKind::buffer, sizeof(float), true}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"q_weight", 3, BindingKind::buffer, sizeof(float), false}, {"k_weight", 4, BindingKind::buffer, sizeof(float), false}, {"positions", 5, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 6, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 7, BindingKind::buffer, sizeof(long), false}, {"k_cache", 8, BindingKind::buffer, sizeof(half), true}, {"v_cache", 9, BindingKind::buffer, sizeof(half), true}, {"args", 10, BindingKind::values, sizeof(pagoda_args::RopeAndCache), false}};
-constexpr uint32_t msl_limit_1 = 32;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  rope_and_cache<bfloat>((float*)in.buffers[0], (float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (bfloat*)in.buffers[8], (bfloat*)in.buffers[9], *(const pagoda_args::RopeAndCache*)in.buffers[10], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; rope_and_cache<half>((float*)in.buffers[0], (float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (half*)in.buffers[8], (half*)in.buffers[9], *(const pagoda_args::RopeAndCache*)in.buffers[10], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), true}, {"k", 1, BindingKind::buffer, sizeof(float), true}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"q_weight", 3, BindingKind::buffer, sizeof(float), false}, {"k_weight", 4, BindingKind::buffer, sizeof(float), false}, {"positions", 5, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 6, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 7, BindingKind::buffer, sizeof(long), false}, {"k_cache", 8, BindingKind::buffer, sizeof(bfloat), true}, {"v_cache", 9, BindingKind::buffer, sizeof(bfloat), true}, {"args", 10, BindingKind::values, sizeof(pagoda_args::RopeAndCache), false}};
-constexpr uint32_t msl_limit_2 = 32;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; rope_and_cache<bfloat>((float*)in.buffers[0], (float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (bfloat*)in.buffers[8], (bfloat*)in.buffers[9], *(const pagoda_args::RopeAndCache*)in.buffers[10], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"rope_and_cache_f32", "rope_and_cache", msl_bindings_0, {}, 32, msl_entry_0},
+  {"rope_and_cache_f16", "rope_and_cache", msl_bindings_1, {}, 32, msl_entry_1},
+  {"rope_and_cache_bf16", "rope_and_cache", msl_bindings_2, {}, 32, msl_entry_2},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> rope_and_cache_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"rope_and_cache_f32", "rope_and_cache", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"rope_and_cache_f16", "rope_and_cache", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"rope_and_cache_bf16", "rope_and_cache", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> rope_and_cache_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

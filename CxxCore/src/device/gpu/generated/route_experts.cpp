@@ -104,23 +104,15 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
     weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum * args.scale;
   }
 }
-
 # 1 "route_experts.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  route_experts((const float*)in.buffers[0], (const float*)in.buffers[1], (int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RouteExperts*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"bias", 1, BindingKind::buffer, sizeof(float), false}, {"ids", 2, BindingKind::buffer, sizeof(int), true}, {"weights", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::RouteExperts), false}};
-constexpr uint32_t msl_limit_0 = 32;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; route_experts((const float*)in.buffers[0], (const float*)in.buffers[1], (int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RouteExperts*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"route_experts", "route_experts", msl_bindings_0, {}, 32, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> route_experts_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"route_experts", "route_experts", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> route_experts_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

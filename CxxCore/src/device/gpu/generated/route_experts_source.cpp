@@ -1,17 +1,12 @@
-// The text of route_experts.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of route_experts.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
 KernelSource route_experts_source() noexcept {
   return {"route_experts",
-R"msl(#pragma METAL fp contract(off)
-// route_experts: for each token, the experts with the highest scores (the lower index on ties), and their weights.
-#include "common.h"
+R"msl(#include "common.h"
 #include "keys.h"
 #include "args/experts.h"
-
 constant constexpr uint kMaxChosen = 64;
-
-// The score by which experts are chosen. Softmax keeps the order of logits.
 METAL_FUNC float choice_of(device const float* logits, device const float* bias, uint e,
                            constant pagoda_args::RouteExperts& args) {
   if (args.is_sigmoid == 0) {
@@ -19,9 +14,6 @@ METAL_FUNC float choice_of(device const float* logits, device const float* bias,
   }
   return sigmoid(logits[e]) + (args.has_bias != 0 ? bias[e] : 0.0f);
 }
-
-// The best groups, as a bit mask: a group is as good as its best expert, or with a sigmoid as the sum of its best two.
-// One lane per group.
 METAL_FUNC uint best_groups(device const float* logits, device const float* bias, uint lane,
                             constant pagoda_args::RouteExperts& args) {
   const uint size = args.num_experts / args.num_groups;
@@ -44,9 +36,6 @@ METAL_FUNC uint best_groups(device const float* logits, device const float* bias
   }
   return kept;
 }
-
-// Each search finds the highest after the previous one, so no list of taken experts is needed.
-// Grid: [tokens], one simdgroup each
 [[max_total_threads_per_threadgroup(32)]]
 kernel void route_experts(device const float* logits [[buffer(0)]],
                           device const float* bias [[buffer(1)]],
@@ -55,11 +44,10 @@ kernel void route_experts(device const float* logits [[buffer(0)]],
                           constant pagoda_args::RouteExperts& args [[buffer(4)]],
                           uint token [[threadgroup_position_in_grid]],
                           uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float chosen[kMaxChosen];
+  MSL_SHARED float chosen[kMaxChosen];
   device const float* from = logits + long(token) * args.logits_stride;
   const uint group_size = args.num_experts / args.num_groups;
   uint kept = 1;
-  // Only saves work: a single group is always the best.
   if (args.num_groups > 1) {
     kept = best_groups(from, bias, lane, args);
   }
@@ -112,120 +100,8 @@ kernel void route_experts(device const float* logits [[buffer(0)]],
   }
 }
 )msl",
-R"msl(#include "device/gpu/shim/cuda/msl.h"
-namespace metal {
-# 2 "Shaders/route_experts.metal"
-#include "Shaders/common.h"
-#include "Shaders/keys.h"
-#include "Shaders/args/experts.h"
-
-MSL_CONSTANT constexpr uint kMaxChosen = 64;
-
-
-METAL_FUNC float choice_of(MSL_DEVICE const float* logits, MSL_DEVICE const float* bias, uint e,
-                           MSL_CONSTANT pagoda_args::RouteExperts& args) {
-  if (args.is_sigmoid == 0) {
-    return logits[e];
-  }
-  return sigmoid(logits[e]) + (args.has_bias != 0 ? bias[e] : 0.0f);
-}
-# 19 "Shaders/route_experts.metal"
-METAL_FUNC uint best_groups(MSL_DEVICE const float* logits, MSL_DEVICE const float* bias, uint lane,
-                            MSL_CONSTANT pagoda_args::RouteExperts& args) {
-  const uint size = args.num_experts / args.num_groups;
-  float first = kNegBig;
-  float second = kNegBig;
-  const uint group = lane < args.num_groups ? lane : 0;
-  for (uint e = group * size; e < (group + 1) * size; ++e) {
-    const float value = choice_of(logits, bias, e, args);
-    second = max(second, min(first, value));
-    first = max(first, value);
-  }
-  const uint key = key_of(args.is_sigmoid != 0 ? first + second : first);
-  bool is_left = lane < args.num_groups;
-  uint kept = 0;
-  for (uint i = 0; i < args.groups_per_token; ++i) {
-    const uint best = simd_max(is_left ? key : 0u);
-    const uint winner = simd_min(is_left && key == best ? lane : 32u);
-    kept |= 1u << winner;
-    is_left = is_left && lane != winner;
-  }
-  return kept;
-}
-# 45 "Shaders/route_experts.metal"
-MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
-                          MSL_DEVICE const float* bias ,
-                          MSL_DEVICE int* ids ,
-                          MSL_DEVICE float* weights ,
-                          MSL_CONSTANT pagoda_args::RouteExperts& args ,
-                          uint token ,
-                          uint lane ) {
-  MSL_TG_VAR(1, chosen, [kMaxChosen], float)
-  MSL_DEVICE const float* from = logits + long(token) * args.logits_stride;
-  const uint group_size = args.num_experts / args.num_groups;
-  uint kept = 1;
-
-  if (args.num_groups > 1) {
-    kept = best_groups(from, bias, lane, args);
-  }
-  uint last_key = 0xffffffffu;
-  int last = -1;
-  for (uint j = 0; j < args.chosen; ++j) {
-    uint best = 0;
-    int found = int(args.num_experts);
-    for (int e = int(lane); e < int(args.num_experts); e += 32) {
-      const uint key = key_of(choice_of(from, bias, uint(e), args));
-      const bool is_candidate = ((kept >> (uint(e) / group_size)) & 1u) != 0;
-      const bool is_left = is_candidate && (key < last_key || (key == last_key && e > last));
-      const bool is_better = is_left && (key > best || found == int(args.num_experts));
-      best = is_better ? key : best;
-      found = is_better ? e : found;
-    }
-    last_key = simd_max(best);
-    last = simd_min(best == last_key ? found : int(args.num_experts));
-    if (lane == 0) {
-      ids[long(token) * args.ids_stride + j] = last;
-      chosen[j] = from[last];
-    }
-  }
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-  if (args.is_sigmoid != 0) {
-    float sum = 0.0f;
-    for (uint j = 0; j < args.chosen; ++j) {
-      sum += sigmoid(chosen[j]);
-    }
-    for (uint j = lane; j < args.chosen; j += 32) {
-      const float share = sigmoid(chosen[j]);
-      weights[long(token) * args.weights_stride + j] = (args.normalise != 0 ? share / sum : share) * args.scale;
-    }
-    return;
-  }
-  const float largest = chosen[0];
-  float sum = 0.0f;
-  if (args.normalise != 0) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      sum += precise::exp(chosen[j] - largest);
-    }
-  } else {
-    for (uint e = lane; e < args.num_experts; e += 32) {
-      sum += precise::exp(from[e] - largest);
-    }
-    sum = simd_sum(sum);
-  }
-  for (uint j = lane; j < args.chosen; j += 32) {
-    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum * args.scale;
-  }
-}
-
-# 1 "route_experts.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_route_experts)
-extern "C" __global__ void __launch_bounds__(32) route_experts(const float* logits, const float* bias, int* ids, float* weights, const pagoda_args::RouteExperts args) {
-  msl_let_dependents_begin();
-  msl_wait_for_inputs();
-  route_experts(logits, bias, ids, weights, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-}  // namespace metal
+R"msl(#define MSL_KERNEL_route_experts(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* logits, const float* bias, int* ids, float* weights, const pagoda_args::RouteExperts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); route_experts(logits, bias, ids, weights, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_route_experts MSL_KERNEL_route_experts((32))
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -133,31 +133,18 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
     tokens[row] = int(id_in(own));
   }
 }
-
 # 1 "sample.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (ulong*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"found", 2, BindingKind::buffer, sizeof(ulong), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-constexpr uint32_t msl_limit_0 = 256;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  sample((const ulong*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (ulong*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"found", 0, BindingKind::buffer, sizeof(ulong), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-constexpr uint32_t msl_limit_1 = 256;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample((const ulong*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"sample_parts", "sample", msl_bindings_0, {}, 256, msl_entry_0},
+  {"sample", "sample", msl_bindings_1, {}, 256, msl_entry_1},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> sample_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"sample_parts", "sample", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"sample", "sample", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> sample_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

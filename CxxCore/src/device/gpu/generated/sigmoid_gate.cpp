@@ -22,23 +22,15 @@ MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
   out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
       gated(value, gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
-
 # 1 "sigmoid_gate.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  sigmoid_gate((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::SigmoidGate*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"gate", 1, BindingKind::buffer, sizeof(float), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::SigmoidGate), false}};
-constexpr uint32_t msl_limit_0 = 128;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sigmoid_gate((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::SigmoidGate*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"sigmoid_gate", "sigmoid_gate", msl_bindings_0, {}, 128, msl_entry_0},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> sigmoid_gate_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"sigmoid_gate", "sigmoid_gate", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> sigmoid_gate_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -35,47 +35,24 @@ MSL_KERNEL void copy_slot(MSL_DEVICE Unit* pool ,
     to[i] = from[i];
   }
 }
-
 # 1 "slots.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  zero_slots<uint>((uint*)in.buffers[0], (const int*)in.buffers[1], *(const pagoda_args::Slot*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint2>(b.threadgroups_per_grid), msl_builtin<uint2>(b.thread_position_in_threadgroup), msl_builtin<uint2>(b.threads_per_threadgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"pool", 0, BindingKind::buffer, sizeof(uint), true}, {"slots", 1, BindingKind::buffer, sizeof(int), false}, {"args", 2, BindingKind::values, sizeof(pagoda_args::Slot), false}};
-constexpr uint32_t msl_limit_0 = 1024;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  zero_slots<uchar>((uchar*)in.buffers[0], (const int*)in.buffers[1], *(const pagoda_args::Slot*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint2>(b.threadgroups_per_grid), msl_builtin<uint2>(b.thread_position_in_threadgroup), msl_builtin<uint2>(b.threads_per_threadgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; zero_slots<uint>((uint*)in.buffers[0], (const int*)in.buffers[1], *(const pagoda_args::Slot*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint2>(b.threadgroups_per_grid), msl_builtin<uint2>(b.thread_position_in_threadgroup), msl_builtin<uint2>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"pool", 0, BindingKind::buffer, sizeof(uchar), true}, {"slots", 1, BindingKind::buffer, sizeof(int), false}, {"args", 2, BindingKind::values, sizeof(pagoda_args::Slot), false}};
-constexpr uint32_t msl_limit_1 = 1024;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  copy_slot<uint>((uint*)in.buffers[0], *(const pagoda_args::Slot*)in.buffers[1], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.threadgroups_per_grid), msl_builtin<uint>(b.thread_position_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; zero_slots<uchar>((uchar*)in.buffers[0], (const int*)in.buffers[1], *(const pagoda_args::Slot*)in.buffers[2], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint2>(b.threadgroups_per_grid), msl_builtin<uint2>(b.thread_position_in_threadgroup), msl_builtin<uint2>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"pool", 0, BindingKind::buffer, sizeof(uint), true}, {"args", 1, BindingKind::values, sizeof(pagoda_args::Slot), false}};
-constexpr uint32_t msl_limit_2 = 1024;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  copy_slot<uchar>((uchar*)in.buffers[0], *(const pagoda_args::Slot*)in.buffers[1], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.threadgroups_per_grid), msl_builtin<uint>(b.thread_position_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
-}
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; copy_slot<uint>((uint*)in.buffers[0], *(const pagoda_args::Slot*)in.buffers[1], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.threadgroups_per_grid), msl_builtin<uint>(b.thread_position_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
 constexpr BindingInfo msl_bindings_3[] = {{"pool", 0, BindingKind::buffer, sizeof(uchar), true}, {"args", 1, BindingKind::values, sizeof(pagoda_args::Slot), false}};
-constexpr uint32_t msl_limit_3 = 1024;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; copy_slot<uchar>((uchar*)in.buffers[0], *(const pagoda_args::Slot*)in.buffers[1], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.threadgroups_per_grid), msl_builtin<uint>(b.thread_position_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup)); }
+constexpr KernelInfo msl_kernels[] = {
+  {"zero_slots_words", "slots", msl_bindings_0, {}, 1024, msl_entry_0},
+  {"zero_slots_bytes", "slots", msl_bindings_1, {}, 1024, msl_entry_1},
+  {"copy_slot_words", "slots", msl_bindings_2, {}, 1024, msl_entry_2},
+  {"copy_slot_bytes", "slots", msl_bindings_3, {}, 1024, msl_entry_3},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> slots_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"zero_slots_words", "slots", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"zero_slots_bytes", "slots", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"copy_slot_words", "slots", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"copy_slot_bytes", "slots", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> slots_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

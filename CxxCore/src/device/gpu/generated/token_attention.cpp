@@ -111,40 +111,22 @@ MSL_KERNEL void token_attention(MSL_DEVICE const float* q ,
   store_rows<EACH>(total, (MSL_THREADGROUP const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid,
                    args.attention);
 }
-
 # 1 "token_attention.entries"
 using namespace ::pagoda::device::gpu;
-void msl_entry_0(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  token_attention<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (const int*)in.buffers[10], (const int*)in.buffers[11], (const float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::TokenAttention*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"q_weight", 3, BindingKind::buffer, sizeof(float), false}, {"k_weight", 4, BindingKind::buffer, sizeof(float), false}, {"positions", 5, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 6, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 7, BindingKind::buffer, sizeof(long), false}, {"k_cache", 8, BindingKind::buffer, sizeof(float), true}, {"v_cache", 9, BindingKind::buffer, sizeof(float), true}, {"context_lens", 10, BindingKind::buffer, sizeof(int), false}, {"block_tables", 11, BindingKind::buffer, sizeof(int), false}, {"sinks", 12, BindingKind::buffer, sizeof(float), false}, {"partials", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::TokenAttention), false}};
-constexpr uint32_t msl_limit_0 = 128;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  token_attention<half>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (half*)in.buffers[8], (half*)in.buffers[9], (const int*)in.buffers[10], (const int*)in.buffers[11], (const float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::TokenAttention*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; token_attention<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (const int*)in.buffers[10], (const int*)in.buffers[11], (const float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::TokenAttention*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"q_weight", 3, BindingKind::buffer, sizeof(float), false}, {"k_weight", 4, BindingKind::buffer, sizeof(float), false}, {"positions", 5, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 6, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 7, BindingKind::buffer, sizeof(long), false}, {"k_cache", 8, BindingKind::buffer, sizeof(half), true}, {"v_cache", 9, BindingKind::buffer, sizeof(half), true}, {"context_lens", 10, BindingKind::buffer, sizeof(int), false}, {"block_tables", 11, BindingKind::buffer, sizeof(int), false}, {"sinks", 12, BindingKind::buffer, sizeof(float), false}, {"partials", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::TokenAttention), false}};
-constexpr uint32_t msl_limit_1 = 128;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  token_attention<bfloat>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (bfloat*)in.buffers[8], (bfloat*)in.buffers[9], (const int*)in.buffers[10], (const int*)in.buffers[11], (const float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::TokenAttention*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; token_attention<half>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (half*)in.buffers[8], (half*)in.buffers[9], (const int*)in.buffers[10], (const int*)in.buffers[11], (const float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::TokenAttention*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"q_weight", 3, BindingKind::buffer, sizeof(float), false}, {"k_weight", 4, BindingKind::buffer, sizeof(float), false}, {"positions", 5, BindingKind::buffer, sizeof(int), false}, {"inv_freq", 6, BindingKind::buffer, sizeof(float), false}, {"slot_mapping", 7, BindingKind::buffer, sizeof(long), false}, {"k_cache", 8, BindingKind::buffer, sizeof(bfloat), true}, {"v_cache", 9, BindingKind::buffer, sizeof(bfloat), true}, {"context_lens", 10, BindingKind::buffer, sizeof(int), false}, {"block_tables", 11, BindingKind::buffer, sizeof(int), false}, {"sinks", 12, BindingKind::buffer, sizeof(float), false}, {"partials", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::TokenAttention), false}};
-constexpr uint32_t msl_limit_2 = 128;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; token_attention<bfloat>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (const long*)in.buffers[7], (bfloat*)in.buffers[8], (bfloat*)in.buffers[9], (const int*)in.buffers[10], (const int*)in.buffers[11], (const float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::TokenAttention*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}};
+constexpr KernelInfo msl_kernels[] = {
+  {"token_attention_f32", "token_attention", msl_bindings_0, msl_constants, 128, msl_entry_0},
+  {"token_attention_f16", "token_attention", msl_bindings_1, msl_constants, 128, msl_entry_1},
+  {"token_attention_bf16", "token_attention", msl_bindings_2, msl_constants, 128, msl_entry_2},
+};
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
-std::span<const KernelInfo> token_attention_kernels() noexcept {
-  static constexpr KernelInfo kKernels[] = {
-    {"token_attention_f32", "token_attention", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
-    {"token_attention_f16", "token_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
-    {"token_attention_bf16", "token_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
-  };
-  return kKernels;
-}
+std::span<const KernelInfo> token_attention_kernels() noexcept { return metal::msl_kernels; }
 }  // namespace pagoda::device::gpu::generated

@@ -1,4 +1,4 @@
-// The whole portable subset for CUDA, including atomics and kernel inputs; translated kernels include this.
+// The whole portable subset for CUDA, including atomics and kernel inputs; the text of every kernel follows it.
 #pragma once
 
 #include "device/gpu/shim/cuda/matrix.h"
@@ -76,3 +76,5 @@ MSL_FN P msl_builtin(const U& u) {
 }
 
 }  // namespace metal
+
+#include "device/gpu/shim/cuda/words.h"

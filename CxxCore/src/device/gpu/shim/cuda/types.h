@@ -4,16 +4,6 @@
 
 #define MSL_FN __device__ __forceinline__
 #define METAL_FUNC __device__ __forceinline__
-#define MSL_KERNEL static __device__ __forceinline__
-#define MSL_DEVICE
-#define MSL_THREAD
-#define MSL_THREADGROUP
-#define MSL_CONSTANT const
-#define MSL_CONSTANT_TABLE static __constant__ const
-#define MSL_TG_VAR(SITE, NAME, DIMS, ...) __shared__ alignas(16) __VA_ARGS__ NAME DIMS;
-
-// The host passes each constant of a pipeline as a macro, -DMSL_CONSTANT_<name>=<value>.
-#define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) static constexpr T NAME = T(MSL_CONSTANT_##NAME);
 
 #ifndef FLT_MAX
 #define FLT_MAX 3.402823466e+38f

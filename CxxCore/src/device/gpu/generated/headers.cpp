@@ -1,482 +1,375 @@
 // Headers of the kernels, by the name that their texts include. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
-std::span<const KernelHeader> metal_headers() noexcept {
+std::span<const KernelHeader> headers() noexcept {
   static constexpr KernelHeader kHeaders[] = {
+    {"device/gpu/shim/metal.h",
+R"msl(#pragma METAL fp contract(off)
+#define MSL_SHARED threadgroup
+#define MSL_CONSTANT_TABLE constant
+#define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) constant T NAME [[function_constant(INDEX)]];
+#define MSL_INSTANCE(NAME, KERNEL, ...) \
+  template [[host_name(#NAME)]] kernel decltype(KERNEL<__VA_ARGS__>) KERNEL<__VA_ARGS__>;
+)msl"},
     {"args/argmax.h",
-R"msl(// Arguments of argmax, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct Argmax {
-  long logits_stride;  // elements from one row to the next
+  long logits_stride;
   uint vocab;
-  uint parts;      // per row
-  uint part_size;  // logits per part; the last part has the remainder
+  uint parts;
+  uint part_size;
   uint reserved;
 };
 static_assert(sizeof(Argmax) == 24, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/causal_conv1d.h",
-R"msl(// Arguments of causal_conv1d.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct CausalConv1d {
-  long x_stride, out_stride, weight_stride;  // elements from one row to the next
-  long tail_slot_stride, tail_row_stride;    // elements
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
   uint channels, kernel_size, num_sequences, tail_rows;
 };
 static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/embedding.h",
-R"msl(// Arguments of embedding.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct Embedding {
-  long out_stride;  // elements from one token to the next
+  long out_stride;
   uint cols;
-  uint padded_cols;  // elements per row of the table
+  uint padded_cols;
 };
 static_assert(sizeof(Embedding) == 16, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/experts.h",
-R"msl(// Arguments of route_experts, expert_* and combine_experts, shared by the kernels and the host.
-
-#include "args/matmul.h"
+R"msl(#include "args/matmul.h"
 #include "args/types.h"
-
 namespace pagoda_args {
-
 struct RouteExperts {
-  long logits_stride, ids_stride, weights_stride;  // elements from one token to the next
+  long logits_stride, ids_stride, weights_stride;
   uint num_experts;
-  uint chosen;  // experts per token
+  uint chosen;
   uint normalise;
   uint is_sigmoid, has_bias;
-  uint num_groups, groups_per_token;  // at most 32 groups
+  uint num_groups, groups_per_token;
   float scale;
 };
 static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
-
 struct ExpertTiles {
-  long ids_stride;  // elements from one token to the next
+  long ids_stride;
   uint tokens;
   uint chosen;
   uint num_experts;
   uint tile_rows;
 };
 static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
-
 struct ExpertMatmul {
-  long x_stride, out_stride;  // elements from one row to the next
-  uint x_share;               // rows of out that share a row of x: all of a token, or one
-  uint cols;                  // of x
-  uint padded_cols;           // of the weight
-  uint out_cols;              // N of one expert, or N / 2 with silu_mul
-  uint expert_rows;           // N
+  long x_stride, out_stride;
+  uint x_share;
+  uint cols;
+  uint padded_cols;
+  uint out_cols;
+  uint expert_rows;
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
-
 struct ExpertProducts {
-  Matmul matmul;     // for the rows of one expert
-  uint x_share;      // as in ExpertMatmul
-  uint expert_rows;  // N
+  Matmul matmul;
+  uint x_share;
+  uint expert_rows;
 };
 static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
-
 struct CombineExperts {
-  long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
+  long x_stride, weights_stride, shared_stride, gate_stride, out_stride;
   uint cols;
   uint chosen;
-  uint has_shared;  // 0: no shared expert; 2: a shared expert without a gate
+  uint has_shared;
 };
 static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/gated_rms_norm.h",
-R"msl(// Arguments of gated_rms_norm, shared by the kernel and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct GatedRmsNorm {
-  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;  // elements
+  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;
   uint dim;
   float eps;
 };
 static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/gdn.h",
-R"msl(// Arguments of gdn_*.metal, shared by the kernels and the host.
-
-#include "args/causal_conv1d.h"
+R"msl(#include "args/causal_conv1d.h"
 #include "args/types.h"
-
 namespace pagoda_args {
-
 struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
   long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
   uint num_sequences;
   uint k_heads, v_heads;
-  uint dk, dv;   // at most 256 each
-  uint is_wide;  // dk is 128 or 256, dv fills whole panels, and state and k_rows are aligned for vector loads
+  uint dk, dv;
+  uint is_wide;
   float q_scale;
   uint reserved;
-  // gdn_decode_conv_*: the convolution that computes q, k and v, and the channels where their first heads start.
   CausalConv1d conv;
   uint q_channel, k_channel, v_channel, reserved2;
 };
 static_assert(sizeof(Gdn) == 216, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/kda.h",
-R"msl(// Arguments of kda.metal, shared by the kernel and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct Kda {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
   long a_stride, a_head_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
-  uint dk, dv;                                                                         // dk at most 256
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint dk, dv;
   float q_scale;
   uint reserved;
 };
 static_assert(sizeof(Kda) == 136, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/latent_attention.h",
-R"msl(// Arguments of latent_attention.metal and cache_latents.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct LatentAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long block_stride, slot_stride;                             // of the cache
-  long table_stride;                                          // block ids from one sequence to the next
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long block_stride, slot_stride;
+  long table_stride;
   uint num_sequences;
   uint heads;
-  uint dim;         // of a cached row: a multiple of 8, at most 576
-  uint value_dim;   // of the leading part of the row, the value: a multiple of 8, at most 512
-  uint block_size;  // a multiple of 8
-  uint max_parts;   // partitions of 256 positions for which the partial results have space
+  uint dim;
+  uint value_dim;
+  uint block_size;
+  uint max_parts;
   float scale;
   uint reserved;
 };
 static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
-
 struct CacheLatents {
-  long x_stride;                   // elements from one token to the next
-  long block_stride, slot_stride;  // of the cache
+  long x_stride;
+  long block_stride, slot_stride;
   uint dim, block_size;
 };
 static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/matmul.h",
-R"msl(// Arguments of matmul_*.metal, shared by the kernels and the host.
-
-#include "args/row_source.h"
+R"msl(#include "args/row_source.h"
 #include "args/types.h"
-
 namespace pagoda_args {
-
 struct MatmulRows {
-  long x_stride;  // elements from one row to the next
+  long x_stride;
   uint cols;
   uint padded_cols;
-  uint is_wide;  // whether rows can be read four elements at a time and have no padding
+  uint is_wide;
   uint reserved;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
-
 struct Matmul {
-  long x_stride;    // elements from one row of x to the next
-  long out_stride;  // elements from one row to the next
-  uint rows;        // M
-  uint cols;        // K
-  uint out_cols;    // N, or N / 2 with silu_mul
+  long x_stride;
+  long out_stride;
+  uint rows;
+  uint cols;
+  uint out_cols;
   uint padded_cols;
-  uint run;  // columns summed together: an eighth of padded_cols, rounded up to 64
+  uint run;
   uint has_bias;
   uint silu_mul;
-  uint adds;         // whether to add to the contents of `out`
-  RowSource source;  // for matmul_few_made_*
+  uint adds;
+  RowSource source;
 };
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/paged_attention.h",
-R"msl(// Arguments of paged_attention.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct PagedAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long k_block_stride, k_slot_stride, k_head_stride;          // of the key cache
-  long v_block_stride, v_slot_stride, v_head_stride;          // of the value cache
-  long table_stride;                                          // block ids from one sequence to the next
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long k_block_stride, k_slot_stride, k_head_stride;
+  long v_block_stride, v_slot_stride, v_head_stride;
+  long table_stride;
   uint num_sequences;
-  uint heads, group;  // query heads, and how many of them share a KV head
-  uint dim;           // a multiple of 8, at most 256
-  uint block_size;    // a multiple of 8
-  uint max_parts;     // partitions of 256 positions for which the partial results have space
-  uint window;        // positions that a row sees, including its own (use_window)
+  uint heads, group;
+  uint dim;
+  uint block_size;
+  uint max_parts;
+  uint window;
   float scale;
-  float softcap;  // (use_softcap)
-  uint is_split;  // whether single tokens have one threadgroup per partition
+  float softcap;
+  uint is_split;
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/qk_norm_rope.h",
-R"msl(// Arguments of qk_norm_rope.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct QkNormRope {
-  long x_stride, x_head_stride, out_stride, out_head_stride;  // elements
-  uint dim;                                                   // at most 512
-  uint half_rotary;                                           // pairs (i, i + half_rotary) are rotated
+  long x_stride, x_head_stride, out_stride, out_head_stride;
+  uint dim;
+  uint half_rotary;
   float eps;
   float weight_offset;
   uint has_weight;
   uint reserved;
 };
 static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/reshape_and_cache.h",
-R"msl(// Arguments of reshape_and_cache.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct ReshapeAndCache {
-  long k_stride, k_head_stride, v_stride, v_head_stride;    // elements
-  long k_block_stride, k_slot_stride, k_cache_head_stride;  // of the key cache
-  long v_block_stride, v_slot_stride, v_cache_head_stride;  // of the value cache
+  long k_stride, k_head_stride, v_stride, v_head_stride;
+  long k_block_stride, k_slot_stride, k_cache_head_stride;
+  long v_block_stride, v_slot_stride, v_cache_head_stride;
   uint kv_heads, dim, block_size, reserved;
 };
 static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/rms_norm.h",
-R"msl(// Arguments of rms_norm, shared by the kernel and the host.
-
-#ifndef __METAL_VERSION__
+R"msl(#ifndef __METAL_VERSION__
 #include <cstddef>
 #include <cstdint>
 #endif
-
 namespace pagoda_args {
-
 struct RmsNorm {
-  uint32_t width;            // H: elements per row
-  uint32_t x_stride;         // elements between rows of x
-  uint32_t residual_stride;  // of residual
-  uint32_t out_stride;       // of out
+  uint32_t width;
+  uint32_t x_stride;
+  uint32_t residual_stride;
+  uint32_t out_stride;
   float eps;
-  float weight_offset;  // 1 for zero-centred weights
+  float weight_offset;
 };
 static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
-
-}  // namespace pagoda_args
-
+}
 #ifndef __METAL_VERSION__
 static_assert(offsetof(pagoda_args::RmsNorm, weight_offset) == 20);
 #endif
 )msl"},
     {"args/rope_and_cache.h",
-R"msl(// Arguments of rope_and_cache.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct RopeAndCache {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
-  long k_block_stride, k_slot_stride, k_cache_head_stride;                         // of the key cache
-  long v_block_stride, v_slot_stride, v_cache_head_stride;                         // of the value cache
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long k_block_stride, k_slot_stride, k_cache_head_stride;
+  long v_block_stride, v_slot_stride, v_cache_head_stride;
   uint q_heads, kv_heads;
-  uint dim;          // at most 512
-  uint half_rotary;  // pairs (i, i + half_rotary) are rotated
+  uint dim;
+  uint half_rotary;
   uint block_size;
   float eps;
   float weight_offset;
   uint has_weight;
 };
 static_assert(sizeof(RopeAndCache) == 128, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/row_source.h",
-R"msl(// RowSource: how a matmul gets its rows of activations, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
-// A row has `heads` heads of `dim` elements. kind 0: unchanged, head strides unused; 1: RMS norm of the row, one head;
-// 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
 struct RowSource {
-  long x_head_stride, gate_stride, gate_head_stride;  // elements
+  long x_head_stride, gate_stride, gate_head_stride;
   uint kind;
-  uint heads;  // at most 64
-  uint dim;    // a multiple of 16
+  uint heads;
+  uint dim;
   float eps;
-  float weight_offset;  // for kind 1
+  float weight_offset;
   uint reserved;
 };
 static_assert(sizeof(RowSource) == 48, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/rows.h",
-R"msl(// Arguments of gather_rows.metal, gelu.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
 struct GatherRows {
-  long x_stride, out_stride;  // elements
+  long x_stride, out_stride;
   uint cols, reserved;
 };
 static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
-
 struct SigmoidGate {
-  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;  // elements
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
   uint heads, dim;
 };
 static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
-
 struct GeluMul {
-  long x_stride, out_stride;  // elements
-  uint width, reserved;       // of out
+  long x_stride, out_stride;
+  uint width, reserved;
 };
 static_assert(sizeof(GeluMul) == 24, "host and kernel agree");
-
 struct ScaleRows {
-  long x_stride;  // elements
+  long x_stride;
   uint width;
   float factor;
 };
 static_assert(sizeof(ScaleRows) == 16, "host and kernel agree");
-
-// Slots are counted in units: words of 4 bytes, or bytes.
 struct Slot {
-  long slot_stride;  // units from one slot to the next
-  long slot_units;   // units per slot
-  long from, to;     // copy_slot only
+  long slot_stride;
+  long slot_units;
+  long from, to;
 };
 static_assert(sizeof(Slot) == 32, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/sample.h",
-R"msl(// Arguments of sample, shared by the kernels and the host.
-
-#include "args/types.h"
-
+R"msl(#include "args/types.h"
 namespace pagoda_args {
-
-// How one row's token is drawn; in device memory, one per row.
 struct SampleRow {
-  ulong top_p;       // in units of 2^-64
-  ulong min_weight;  // in units of 2^-40 of the most likely token's weight
+  ulong top_p;
+  ulong min_weight;
   ulong random;
-  float temperature;  // above 0
-  uint top_k;         // up to 64; 0: no token is requested for this row
+  float temperature;
+  uint top_k;
 };
 static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
-
 struct Sample {
-  long logits_stride;  // elements from one row to the next
+  long logits_stride;
   uint vocab;
-  uint parts;  // per row, 4096 logits each
+  uint parts;
 };
 static_assert(sizeof(Sample) == 16, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/token_attention.h",
-R"msl(// Arguments of token_attention.metal, shared by the kernels and the host.
-
-#include "args/paged_attention.h"
+R"msl(#include "args/paged_attention.h"
 #include "args/rope_and_cache.h"
-
 namespace pagoda_args {
-
 struct TokenAttention {
   PagedAttention attention;
   RopeAndCache rope;
 };
 static_assert(sizeof(TokenAttention) == 256, "host and kernel agree");
-
-}  // namespace pagoda_args
+}
 )msl"},
     {"args/types.h",
-R"msl(// Types of the argument structs shared by shaders and host: sizes are fixed, and every compiler asserts them.
-
-#ifndef __METAL_VERSION__
+R"msl(#ifndef __METAL_VERSION__
 typedef unsigned int uint;
 typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 )msl"},
     {"attention_partition.h",
-R"msl(// One partition of paged_attention: scores, softmax, and the weighted sum of the values.
-
-#include "paged_attention.h"
+R"msl(#include "paged_attention.h"
 #include "tiles.h"
-
-// Start of a key's or value's row; the rows of the following positions in its block come after it.
 template <typename T>
 METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
                                       long block_stride, long slot_stride, long head_offset) {
   return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * slot_stride + head_offset;
 }
-
-// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K, at key `kt * 8` of the partition
 template <typename T, uint RT>
 METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
                            uint row_tiles, constant pagoda_args::PagedAttention& args) {
@@ -485,13 +378,12 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   for (uint r = 0; r < RT; ++r) {
     acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   }
-#pragma unroll 8  // loads in flight
+#pragma unroll 8
   for (uint d = 0; d < args.dim; d += 8) {
     simdgroup_matrix<T, 8, 8> k_mat;
     simdgroup_load(k_mat, rows + d, ulong(args.k_slot_stride), ulong2(0, 0), true);
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
-      // Only saves work: rows beyond row_tiles are not stored.
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
         simdgroup_load(q_mat, q_tile + r * 8 * kQueryStride + d, kQueryStride);
@@ -501,15 +393,11 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   }
 #pragma unroll
   for (uint r = 0; r < RT; ++r) {
-    // Only saves work: rows beyond row_tiles are not read.
     if (r < row_tiles) {
       simdgroup_store(acc[r], s_tile + r * 8 * kScores + kt * 8, kScores);
     }
   }
 }
-
-// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
-// sum: the same in all lanes
 template <typename T>
 METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
                              uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
@@ -530,14 +418,13 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
     largest = max(largest, score[i]);
   }
   largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores have been read
+  simdgroup_barrier(mem_flags::mem_threadgroup);
   sum = 0.0f;
 #pragma unroll
   for (uint i = 0; i < kPartition / 32; ++i) {
     const uint at = lane + 32 * i;
     const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
     const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
-    // Only saves work: weights beyond the last tile are not read.
     if (at < num_keys) {
       weights[at] = weight;
     }
@@ -545,8 +432,6 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
   }
   sum = simd_sum(sum);
 }
-
-// The values of the last 8 keys, zero past the end: the cache past the context may hold anything, including NaN.
 template <typename T>
 METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
                           constant pagoda_args::PagedAttention& args) {
@@ -560,9 +445,6 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
     v_tail[r * kMaxDim + d] = value;
   }
 }
-
-// acc += the weights of 8 keys times their values: COLS column tiles starting at first_column, up to `columns` of them.
-// is_tail: the values are in v_tail. Loading the weights here as well takes 12 more registers on NVIDIA.
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
@@ -579,7 +461,6 @@ METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS]
       }
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
-        // Only saves work: rows beyond row_tiles are not read.
         if (r < row_tiles) {
           simdgroup_multiply_accumulate(acc[r][c], w_mat[r], v_mat, acc[r][c]);
         }
@@ -587,7 +468,6 @@ METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS]
     }
   }
 }
-
 template <uint RT, uint COLS>
 METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS], threadgroup float* s_tile,
                              uint first_column, uint columns, uint row_tiles,
@@ -597,7 +477,6 @@ METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COL
     if (c < columns && first_column + c < args.dim / 8) {
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
-        // Only saves work: rows beyond row_tiles are not read.
         if (r < row_tiles) {
           simdgroup_store(acc[r][c], s_tile + r * 8 * kScores + (first_column + c) * 8, kScores);
         }
@@ -605,12 +484,7 @@ METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COL
     }
   }
 }
-
 #ifdef __MSL_PAIRED_MMA__
-// The same on NVIDIA for 16-bit caches: lanes read 16 bytes at once, in the order of tiles.h. Each lane holds the
-// address of one tile of 8 keys, so that the block table is read once per partition.
-
-// 8 elements of a row, or zeros.
 template <typename T>
 METAL_FUNC uint4 wide_load(device const T* at, bool is_inside) {
   uint4 v = uint4(0, 0, 0, 0);
@@ -619,19 +493,16 @@ METAL_FUNC uint4 wide_load(device const T* at, bool is_inside) {
   }
   return v;
 }
-
 template <typename T>
 METAL_FUNC bool is_wide(device const T* cache, long block_stride, long slot_stride, long head_stride) {
   return msl_is_wide(cache) && (block_stride | slot_stride | head_stride) % 8 == 0;
 }
-
-// at: offset of the lane's tile of keys
 template <typename T, uint RT>
 METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
                                 threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
                                 constant pagoda_args::PagedAttention& args) {
   constexpr uint CHUNKS = kMaxDim / kChunk;
-  constexpr uint AHEAD = CHUNKS / RT;  // chunks with loads in flight
+  constexpr uint AHEAD = CHUNKS / RT;
   for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
     device const T* rows[2];
 #pragma unroll
@@ -680,8 +551,6 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
     }
   }
 }
-
-// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may hold anything.
 template <typename T, uint RT>
 METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_cache, long at,
                                 threadgroup const T* weights, uint ld, uint key_tiles, int num_keys, uint sg, uint lane,
@@ -713,7 +582,6 @@ METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_
     }
   }
 }
-
 template <uint RT>
 METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup float* s_tile, uint row_tiles, uint sg,
                                   uint lane, constant pagoda_args::PagedAttention& args) {
@@ -733,20 +601,17 @@ METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup floa
   }
 }
 #endif
-
-// The keys and values of one partition for a tile of rows.
 struct PartTile {
-  int p0;          // the first key
-  uint key_tiles;  // of 8 keys
+  int p0;
+  uint key_tiles;
   int context;
-  int tail;       // the first key of the tile of 8 in which the context ends
-  bool has_tail;  // whether that tile is in this partition and has keys past the context
-  bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
+  int tail;
+  bool has_tail;
+  bool is_wide;
   uint kv_head;
-  long block;   // of the lane's tile of keys, if is_wide
-  long offset;  // in that block
+  long block;
+  long offset;
 };
-
 template <typename T>
 METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, device const int* blocks, int p0,
                             uint key_tiles, int context, uint kv_head, uint lane,
@@ -760,8 +625,7 @@ METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, de
   keys.is_wide = false;
   keys.kv_head = kv_head;
   keys.block = 0;
-)msl"
-R"msl(  keys.offset = 0;
+  keys.offset = 0;
 #ifdef __MSL_PAIRED_MMA__
   keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_slot_stride, args.k_head_stride) &&
                  is_wide(v_cache, args.v_block_stride, args.v_slot_stride, args.v_head_stride);
@@ -771,8 +635,6 @@ R"msl(  keys.offset = 0;
 #endif
   return keys;
 }
-
-// Scores of all keys, 8 at a time, into s_tile.
 template <typename T, uint RT>
 METAL_FUNC void score_partition(device const T* k_cache, device const int* blocks, threadgroup const T* q_tile,
                                 threadgroup float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
@@ -792,16 +654,14 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
-
-// The weighted sum of the values, which overwrites the weights in s_tile: keys in order, one simdgroup per quarter of
-// the columns.
 template <typename T, uint RT>
 METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
                               threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDW = kScores * 4 / sizeof(T);     // the weights overwrite the row's scores
-  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output that a simdgroup computes
-  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  constexpr uint LDW = kScores * 4 / sizeof(T);
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
+)msl"
+R"msl(  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
   const uint first_column = sg * columns;
   const long head_offset = long(keys.kv_head) * args.v_head_stride;
   simdgroup_matrix<float, 8, 8> acc[RT][COLS];
@@ -829,14 +689,13 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
     simdgroup_matrix<T, 8, 8> weights[RT];
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
-      // Only saves work: weights beyond row_tiles are not used.
       if (r < row_tiles) {
         simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
       }
     }
     add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights have been read
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 #ifdef __MSL_PAIRED_MMA__
   if (keys.is_wide) {
     store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
@@ -847,28 +706,21 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
 }
 )msl"},
     {"attention_tile.h",
-R"msl(// The tile of rows that an attention threadgroup processes: its location, the loop over partitions, and its results.
-
-#include "attention_partition.h"
-
-// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup processes for them.
+R"msl(#include "attention_partition.h"
 struct RowTile {
   uint seq;
-  int begin;    // the first token of the sequence in the step
-  int tokens;   // tokens of the sequence in the step
-  int context;  // tokens of the sequence in the cache, after the step
+  int begin;
+  int tokens;
+  int context;
   int row0;
-  int num_rows;  // 0: nothing to do
+  int num_rows;
   uint first_part;
   uint last_part;
-  bool is_split;  // whether the result covers one partition, to be merged by paged_attention_reduce
+  bool is_split;
 };
-
 METAL_FUNC int position_of(RowTile tile, int row, uint group) {
   return tile.context - tile.tokens + (tile.row0 + row) / int(group);
 }
-
-// tg: [tile, KV head, partition]
 template <uint ROWS>
 METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* context_lens, uint3 tg,
                            constant pagoda_args::PagedAttention& args) {
@@ -895,9 +747,6 @@ METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* conte
   }
   return tile;
 }
-
-// Rows past the last repeat it. A thread loads dims d and d + 128 of all rows; all loads of a dim are in flight at
-// once.
 template <typename T, uint ROWS>
 METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTile tile, uint kv_head, uint tid,
                              constant pagoda_args::PagedAttention& args) {
@@ -920,12 +769,10 @@ METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTi
     }
   }
 }
-
-// Softmax of each row within a partition; its maximum and sum go to `stats`.
 template <typename T>
 METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
                            uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDW = kScores * 4 / sizeof(T);  // the weights overwrite the row's scores
+  constexpr uint LDW = kScores * 4 / sizeof(T);
   for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
     float largest = 0.0f;
     float sum = 0.0f;
@@ -937,8 +784,6 @@ METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, 
     }
   }
 }
-
-// Updates a row's maximum and sum over all partitions so far, and the factors that scale the total and the partition.
 METAL_FUNC void merge_stats(threadgroup float* row) {
   const float largest = max(row[kRowMax], row[kPartMax]);
   const float total_factor = precise::exp(row[kRowMax] - largest);
@@ -948,8 +793,6 @@ METAL_FUNC void merge_stats(threadgroup float* row) {
   row[kTotalFactor] = total_factor;
   row[kPartFactor] = part_factor;
 }
-
-// total: the thread's elements of the output so far; those of the partition are in s_tile.
 template <uint EACH>
 METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
                              threadgroup const float* stats, RowTile tile, uint tid,
@@ -964,8 +807,6 @@ METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const floa
     }
   }
 }
-
-// Initialises rows that have seen no key yet. q_tile is complete when it returns.
 template <uint RT, uint EACH>
 METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH], uint tid) {
   if (tid < 8 * RT) {
@@ -978,8 +819,6 @@ METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH]
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
-
-// Adds the keys of one partition. The next partition needs a barrier first.
 template <typename T, uint RT, uint EACH>
 METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
                               threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
@@ -990,7 +829,6 @@ METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, 
   const int p0 = int(part * kPartition);
   const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
   const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
-
   score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
   if (keys.has_tail && !keys.is_wide) {
     load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
@@ -998,7 +836,6 @@ METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, 
               v_tail, tile.context - keys.tail, tid, args);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-
   weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   if (int(tid) < tile.num_rows) {
@@ -1006,11 +843,8 @@ METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, 
   }
   sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
-
   merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
 }
-
-// Writes finished rows to `out`, or those of one partition to `partials`. part: the partition, if tokens are split
 template <uint EACH>
 METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const float* stats, device const float* sinks,
                            device float* partials, device float* out, RowTile tile, uint kv_head, uint part, uint tid,
@@ -1041,30 +875,20 @@ METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const 
 }
 )msl"},
     {"candidates.h",
-R"msl(// Candidates of sample: a logit and its id packed into one number, and the selection of a threadgroup's highest ones.
-
-#include "common.h"
+R"msl(#include "common.h"
 #include "keys.h"
-
 constant constexpr uint kThreads = 256;
 constant constexpr uint kSimdgroups = kThreads / 32;
-constant constexpr uint kEach = 16;      // candidates per thread
-constant constexpr uint kMostKept = 64;  // the maximum top_k
+constant constexpr uint kEach = 16;
+constant constexpr uint kMostKept = 64;
 constant constexpr uint kRefused = 0xffffffffu;
-
-// Ordered by likelihood: equal logits by id, the lower first, so that no two candidates are equal. 0: never drawn.
-// Logits that the sampler rejects rank above all others.
 METAL_FUNC ulong candidate_of(float logit, uint id) {
   uint key = key_of(logit);
   key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
   return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
 }
-
 METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
 METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
-
-// A bound that exactly the `wanted` highest candidates of all threads reach; 0 if there are fewer. counts: 2
-// kSimdgroups
 METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, threadgroup uint* counts, uint lane,
                           uint sg) {
   ulong bound = 0;
@@ -1076,7 +900,7 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
       count += mine[i] >= tried ? 1u : 0u;
     }
     count = simd_sum(count);
-    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be in use
+    threadgroup uint* round = counts + bit % 2 * kSimdgroups;
     if (lane == 0) {
       round[sg] = count;
     }
@@ -1092,9 +916,6 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
   }
   return bound;
 }
-
-// Moves the `wanted` highest candidates of all threads to `kept`, in any order, filled up with zeros if there are
-// fewer. counts: 3 kSimdgroups
 template <typename To>
 METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
                              uint tid, uint lane, uint sg) {
@@ -1104,7 +925,7 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
-  uint next = simd_prefix_exclusive_sum(count);  // index in kept of the thread's first candidate
+  uint next = simd_prefix_exclusive_sum(count);
   threadgroup uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
     totals[sg] = next + count;
@@ -1128,34 +949,21 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
 }
 )msl"},
     {"common.h",
-R"msl(// Helpers shared by several kernels: sums in a fixed order, the nonlinear functions, tiles, sequences.
-// Written in the portable subset: Metal compiles it unchanged, mslc translates it for CPU and CUDA. No fast math.
-
-#include <metal_simdgroup>
+R"msl(#include <metal_simdgroup>
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>
-
 using namespace metal;
-
-// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
-
-// A launch may start while earlier ones still run, and waits here: before this call it reads nothing that another
-// launch writes. Kernels that do not call it wait at their start.
 METAL_FUNC void wait_for_inputs() {
 #ifdef __MSL_PAIRED_MMA__
   msl_wait_for_inputs();
 #endif
 }
-
 METAL_FUNC float sigmoid(float x) {
-  const float e = precise::exp(-abs(x));  // never overflows
+  const float e = precise::exp(-abs(x));
   return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
 }
-
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
-
-// Elements first, first + stride, ..., with all loads in flight at once; 0 from `end` on.
 template <uint N>
 METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
 #pragma unroll
@@ -1166,9 +974,6 @@ METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, ui
     }
   }
 }
-
-// The sum of v over all threads of the threadgroup, in a fixed order: lanes by butterfly, then simdgroups by index.
-// `partial` has one element per simdgroup; it may be reused after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
   if (lane == 0) {
@@ -1181,8 +986,6 @@ METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane,
   }
   return sum;
 }
-
-// The sequence that contains `row`.
 METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences, uint row) {
   uint lo = 0;
   uint hi = num_sequences;
@@ -1196,17 +999,12 @@ METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences
   }
   return lo;
 }
-
-// The number that eight or four bits of a quantised row represent, before the row's scale.
 METAL_FUNC float shifted_byte(uint byte, uint shift) {
   return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
-
 METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
   return float(int(step * nibble + offset) - 128);
 }
-
-// acc[i][j] += a[i] * b[j] over 8x8 tiles.
 template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          thread simdgroup_matrix<T, 8, 8> (&a)[R],
@@ -1214,7 +1012,6 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #pragma unroll
   for (uint j = 0; j < C; ++j) {
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's smallest tile is 16x8: two of ours side by side.
 #pragma unroll
     for (uint i = 0; i < R; i += 2) {
       msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
@@ -1229,20 +1026,12 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 }
 )msl"},
     {"conv.h",
-R"msl(// One channel of causal_conv1d: a short window over time, whose past inputs are in a ring.
-
-#include "args/causal_conv1d.h"
+R"msl(#include "args/causal_conv1d.h"
 #include "common.h"
-
-constant constexpr uint kUsualTaps = 4;  // with this many, all loads are in flight at once
-
-// Offset in the ring of a position, which is at least -tail_rows.
+constant constexpr uint kUsualTaps = 4;
 METAL_FUNC long tail_offset(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
-
-// x, tail, weight: at the channel; x at the sequence's first row in this step, which is at `position`. Inputs before it
-// are in the tail.
 METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
                           constant pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
@@ -1268,9 +1057,6 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   }
   return silu(sum);
 }
-
-// ROWS rows starting at `row`, all after the sequence's first three in this step: shared inputs are loaded once, with
-// all loads in flight at once.
 template <uint ROWS>
 METAL_FUNC void conv_rows(device const float* x, device const float* weight, constant pagoda_args::CausalConv1d& args,
                           int row, device float* out) {
@@ -1297,18 +1083,13 @@ METAL_FUNC void conv_rows(device const float* x, device const float* weight, con
 }
 )msl"},
     {"expert_rows.h",
-R"msl(// Shared by expert_few and expert_many: addresses of a tile's rows, and writing the outputs.
-
-#include "args/experts.h"
+R"msl(#include "args/experts.h"
 #include "matmul.h"
-
-// A tile of expert_tiles, with at least one row.
 struct ExpertTile {
-  uint weight_row;  // the expert's first row
-  uint first;       // index of its first row in `order`
+  uint weight_row;
+  uint first;
   uint count;
 };
-
 METAL_FUNC ExpertTile expert_tile(device const uint* tiles, uint index, uint expert_rows) {
   ExpertTile tile;
   tile.weight_row = tiles[index * 4] * expert_rows;
@@ -1316,21 +1097,15 @@ METAL_FUNC ExpertTile expert_tile(device const uint* tiles, uint index, uint exp
   tile.count = tiles[index * 4 + 2];
   return tile;
 }
-
-// Start of a lane's share of row r, one of the threadgroup's `rows` rows of weights.
 METAL_FUNC ulong expert_weight_at(constant pagoda_args::ExpertProducts& args, thread const ExpertTile& tile, uint group,
                                   uint r, uint rows, uint lane) {
   return ulong(tile.weight_row + weight_row(args.matmul, group, r, rows)) * args.matmul.padded_cols + lane % 4 * 16;
 }
-
-// Start of a lane's share of row m of x. Rows past the last repeat the first; their products are unused.
 METAL_FUNC ulong expert_x_at(constant pagoda_args::ExpertProducts& args, device const uint* order,
                              thread const ExpertTile& tile, uint m, uint lane) {
   const uint slot = order[tile.first + (m < tile.count ? m : 0)];
   return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
 }
-
-// Writes one output of row `slot` from its sum and, with silu_mul, that of its other factor.
 METAL_FUNC void write_expert_out(constant pagoda_args::ExpertProducts& args, device const float* w_scales,
                                  device float* out, uint weight_row, uint slot, uint column, float sum, float other,
                                  bool is_scaled) {
@@ -1343,48 +1118,22 @@ METAL_FUNC void write_expert_out(constant pagoda_args::ExpertProducts& args, dev
 }
 )msl"},
     {"gdn.h",
-R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
-// token since then is a row (k, u, G), where G is the sum of log decays inside the block. For row t, with s over the
-// rows before:
-// u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
-// o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
-// and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
-//
-// gdn_decode handles sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row gets
-// the same bits from either, alone or with others: S^T x is summed by 8 lanes, each over its own d in order, then lanes
-// are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order of s.
-// simdgroup matrices are not used, because their internal order is unknown.
-//
-// 8 adjacent lanes share a column of S: lane `part` of them has the dims 4 (part + 8 i) .. + 3 for all i. Of the two
-// kinds of sums, the lower four lanes keep S^T k (0) and the upper four S^T q (1).
-// state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
-// g_rows: [slots, v_heads, 16]
-
-#include "args/gdn.h"
+R"msl(#include "args/gdn.h"
 #include "common.h"
-
-constant constexpr uint kBlock = 16;  // tokens; affects result bits
+constant constexpr uint kBlock = 16;
 constant constexpr uint kPanel = 32;
-constant constexpr uint kSplit = 8;   // lanes that share a column; affects result bits
-constant constexpr uint kGroups = 4;  // simdgroups per threadgroup
+constant constexpr uint kSplit = 8;
+constant constexpr uint kGroups = 4;
 constant constexpr float kNormEps = 1.0e-6f;
-
-// Keeps the compiler from hoisting later loads above this point, where all of them together take too many registers.
 METAL_FUNC void keep_loads_here() {
 #ifdef __MSL_PAIRED_MMA__
   msl_keep_loads_here();
 #endif
 }
-
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
-
-// a where mask is all ones, b where it is zero: without a branch, which would duplicate the shuffles after it.
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
-
-// Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
-// Lane p of a group ends up with the sum of x[p / (P / N)].
 template <uint N, uint P>
 METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   uint n = N;
@@ -1395,7 +1144,6 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
-        // Only saves work: results of the others are not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -1408,13 +1156,10 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   }
   return x[0];
 }
-
-// A lane's elements lane, lane + 32, ... of a row of dk floats.
 template <uint N>
 METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
   load_ahead<N>(from, lane, 32, dk, x);
 }
-
 template <uint N>
 METAL_FUNC float lane_dot(thread const float (&x)[N], thread const float (&y)[N]) {
   float sum = 0.0f;
@@ -1424,32 +1169,19 @@ METAL_FUNC float lane_dot(thread const float (&x)[N], thread const float (&y)[N]
   }
   return sum;
 }
-
-// 1 / |x|
 template <uint N>
 METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
   float sum[1];
   sum[0] = lane_dot<N>(x, x);
   return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
-
-// G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
 METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
-
-// Coefficients of row t on u_s: s < t for its own u, s <= t for its output.
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
-
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
-
-// u (kind 0) or o (kind 1) of a row before the rows of its block are added; y: S^T k or S^T q
 METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
   return kind == 0 ? fma(-decay, y, v) : decay * y;
 }
-
-// The dim of a lane's element i.
 METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
-
-// A lane's part of a row in threadgroup memory.
 template <uint PER>
 METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
 #pragma unroll
@@ -1461,8 +1193,6 @@ METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float 
     x[i + 3] = f.w;
   }
 }
-
-// S^T k and S^T q of NC columns: lane `part` ends up with column c of k or q, kind NC + c = part / (8 / (2 NC)).
 template <uint NC, uint PER>
 METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
                              thread const float (&q)[PER], uint lane) {
@@ -1482,8 +1212,6 @@ METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const floa
   }
   return fold<2 * NC, kSplit>(x, lane);
 }
-
-// S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
 template <uint PER>
 METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
 #pragma unroll
@@ -1491,7 +1219,6 @@ METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
     s[i] = s[i] * decay;
   }
 }
-
 template <uint PER>
 METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], float weighted_u) {
 #pragma unroll
@@ -1499,8 +1226,6 @@ METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], fl
     s[i] = fma(k[i], weighted_u, s[i]);
   }
 }
-
-// A lane's part of a column of S, zero beyond dk. at: the column's first element; width: columns of the panel.
 template <uint PER>
 METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
 #pragma unroll
@@ -1512,7 +1237,6 @@ METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint par
     }
   }
 }
-
 template <uint PER>
 METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
 #pragma unroll
@@ -1523,12 +1247,7 @@ METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, th
     }
   }
 }
-
-// Block numbers of all sequences have gaps: the first block of sequence b is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-
-// Values of a block and V-head that do not need S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u and
-// those of o; then padding, so that each of 128 threads has the same number of them.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
@@ -1536,45 +1255,17 @@ constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 )msl"},
     {"keys.h",
-R"msl(// Maps floats to unsigned numbers in the same order; kernels compare these, so that infinities and NaNs are ordered
-// too.
-
-// Both zeros have the same key: they are equal, and the lower id wins.
-METAL_FUNC uint key_of(float x) {
+R"msl(METAL_FUNC uint key_of(float x) {
   const uint bits = as_type<uint>(x);
   return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
 }
-
 constant constexpr uint kMinusInfinityKey = 0x007fffffu;
-constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs are above it, or below the key of minus infinity
+constant constexpr uint kInfinityKey = 0xff800000u;
 )msl"},
     {"matmul.h",
-R"msl(// matmul: out = x W^T + bias, or silu of its first half times the second.
-//
-// 16-bit, 8-bit and 4-bit weights are multiplied by activations rounded to 16 bits, in 8x8 matrix products with float
-// sums. An output is the sum of eight runs of columns, in order; tiles.h gives the order within a run. The order is the
-// same for any number of rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run
-// to a simdgroup; matmul_tiles takes any number and processes the runs one after another. expert_few and expert_many do
-// the same with rows of experts.
-//
-// Activations: matmul_rows_* writes them as [rows, padded_cols], with a scale for each row. For half weights they are
-// halfs, divided by a power of two so that none overflows. Otherwise they are bfloats with scale 1: the numbers that 8
-// and 4 bits represent have at most 8 significant bits, which bfloats hold exactly.
-//
-// If the activations are the output of a norm or a gate, matmul_few_made_* and matmul_rows_* compute them themselves
-// (row_source.h).
-//
-// Weights: rows in order, zeros after the last column and row. 8 bits: one byte each, sign and magnitude, four columns
-// in the order 0, 2, 1, 3, and a shift (one byte) per 32 columns. 4 bits: one nibble each, low nibbles first, eight
-// columns in the order 0, 2, 4, 6, 1, 3, 5, 7, and a pair (step, offset) per 32 columns. Both have a float scale per
-// row. In this order one mask extracts two neighbours from a word at once.
-
-#include "args/matmul.h"
+R"msl(#include "args/matmul.h"
 #include "tiles.h"
-
-constant constexpr uint kRuns = 8;  // affects result bits
-
-// A lane's share of a row of weights in one chunk, as stored in memory: it can be loaded well before it is unpacked.
+constant constexpr uint kRuns = 8;
 template <uint BITS>
 struct Share;
 template <>
@@ -1592,38 +1283,27 @@ struct Share<4> {
   uint2 a;
   uint steps;
 };
-
-// at: index of its first element in the matrix, a multiple of 16
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<16>& to) {
   to.a = *(device const uint4*)(w + at / 2);
   to.b = *(device const uint4*)(w + at / 2 + 4);
 }
-
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<8>& to) {
   to.a = *(device const uint4*)(w + at / 4);
   to.shift = uint(((device const uchar*)(steps))[at / 32]);
 }
-
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
   to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
-
 METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
-
-// Two bytes, bits 0 to 7 and 16 to 23 of `bytes`, times a power of two `unit` (the same bfloat twice, 128 times that
-// power): below the leading bit of `unit`, a magnitude becomes a bfloat without a conversion. signs: the sign bits of
-// both bfloats.
 METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
   return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
-
 METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
   return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
-
 METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
   const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
   const uint2 a = words_of_bytes(share.a.x, unit);
@@ -1632,14 +1312,10 @@ METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[k
   const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
-
-// Two nibbles, bits 3 to 6 and 19 to 22 of `nibbles`: each becomes the bfloat 16 + nibble, minus 16, times step, plus
-// offset.
 METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
   const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
   return fma_bfloats(numbers, step, offset);
 }
-
 METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
   const float step = float(share.steps & 0xffu);
   const float offset = float(share.steps >> 8) - 128.0f;
@@ -1653,9 +1329,6 @@ METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[k
     words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
   }
 }
-
-// Loads the weights of AHEAD chunks starting at k0, with all loads in flight at once. Past the end the last chunk is
-// repeated and unused.
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
                             uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
@@ -1668,16 +1341,12 @@ METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, 
     }
   }
 }
-
-// A lane's share of a row of activations.
 METAL_FUNC void load_x(device const half* x, thread uint (&words)[kChunkTiles]) {
   set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
 }
-
 METAL_FUNC void load_x(device const bfloat* x, thread uint (&words)[kChunkTiles]) {
   set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
 }
-
 METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles]) {
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
@@ -1686,18 +1355,13 @@ METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles])
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
 }
-
 METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
-
 METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out, uint m, uint column, float value) {
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-
-// Row r of the threadgroup's 8 RT rows of weights: adjacent rows, or with silu_mul rows of the gate in the first half
-// and those of its other factor in the second. Rows past the last repeat it; their products are unused.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);
@@ -1706,15 +1370,12 @@ METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r
   const uint column = tile * rows + r;
   return column < args.out_cols ? column : args.out_cols - 1;
 }
-
-// Factors and bias of a column's sums; `other` is for silu_mul.
 struct ColumnTerms {
   float scale;
   float bias;
   float other_scale;
   float other_bias;
 };
-
 METAL_FUNC ColumnTerms column_terms(constant pagoda_args::Matmul& args, device const float* w_scales,
                                     device const float* bias, uint column, bool is_scaled) {
   const uint own = min(column, args.out_cols - 1);
@@ -1726,12 +1387,8 @@ METAL_FUNC ColumnTerms column_terms(constant pagoda_args::Matmul& args, device c
   terms.other_bias = args.has_bias != 0 ? bias[other] : 0.0f;
   return terms;
 }
-
-// Halfs have a scale per row, bfloats have none.
 METAL_FUNC float row_scale(device const float* x_scales, uint m, half) { return x_scales[m]; }
 METAL_FUNC float row_scale(device const float* x_scales, uint m, bfloat) { return 1.0f; }
-
-// Writes output (m, column) from the sums of that column and, with silu_mul, of its other factor.
 METAL_FUNC void write_out(constant pagoda_args::Matmul& args, thread const ColumnTerms& terms, float x_scale,
                           device float* out, uint m, uint column, float sum, float other) {
   float value = finish(sum, x_scale, terms.scale, terms.bias);
@@ -1742,26 +1399,13 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, thread const Colum
 }
 )msl"},
     {"matmul_tile.h",
-R"msl(// The loop of matmul_tiles and expert_many over the columns of 16 MT rows of x and 16 WT rows of weights.
-//
-// 128 threads in four simdgroups, each with half of the rows of both operands. They stage a chunk of both operands in
-// threadgroup memory while the loads of the next chunk are in flight.
-
-#include "matmul.h"
-
+R"msl(#include "matmul.h"
 #ifdef __MSL_PAIRED_MMA__
-constant constexpr uint kStageScratch = 0;  // words, for all simdgroups together
+constant constexpr uint kStageScratch = 0;
 #else
 constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
 #endif
-
-// The row of weights that share i of a thread comes from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and
-// lower half of a tile of 16.
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
-
-// Stores two shares in the order that load_pair reads. An NVIDIA lane multiplies four words at once, two of each row:
-// they are stored next to each other, lane after lane, so that one load fetches them. tile: the threadgroup's weights,
-// rows of LD words.
 template <uint LD>
 METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
                            threadgroup uint* tile, uint pair, uint tid) {
@@ -1776,8 +1420,6 @@ METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const u
   store_words(high, tile + staged_row(tid, 2 * pair + 1) * LD + tid % 4 * 8);
 #endif
 }
-
-// A lane's words of the tile of 16 rows that starts at `row`.
 template <uint LD>
 METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
 #ifdef __MSL_PAIRED_MMA__
@@ -1797,10 +1439,6 @@ METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thr
   }
 #endif
 }
-
-// total = the products of the simdgroup's rows, with the runs of columns added in order. x_at, w_at: start of the
-// thread's shares: those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first
-// of them. LD: words per staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
@@ -1876,8 +1514,6 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
-
-// Stores the sums of half of the rows of x, starting at `first`, where all threads can read them: [x][weights].
 template <uint WT, uint MT>
 METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* sums, uint first, uint sg) {
   if ((sg % 2) * (8 * MT) == first) {
@@ -1893,16 +1529,10 @@ METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* s
 }
 )msl"},
     {"norms.h",
-R"msl(// Norms and gates of activations, shared by their own kernels and the matmuls that compute their rows.
-
-#include "common.h"
-
-constant constexpr uint kRowThreads = 256;  // threads that sum a row's squares; affects result bits
+R"msl(#include "common.h"
+constant constexpr uint kRowThreads = 256;
 constant constexpr uint kRowSimdgroups = 8;
-// Loads in flight per thread: with one row there is no other work to hide their latency.
 constant constexpr uint kAhead = 8;
-
-// A thread's share of the sum of squares of a row.
 METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
   float sum = 0.0f;
   for (uint first = tid; first < width; first += kAhead * kRowThreads) {
@@ -1915,10 +1545,7 @@ METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
   }
   return sum;
 }
-
 METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
-
-// By one simdgroup.
 METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
   float squares = 0.0f;
   for (uint first = lane; first < dim; first += kAhead * 32) {
@@ -1931,42 +1558,22 @@ METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint 
   }
   return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
 }
-
 METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
-
 METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
-
 METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 )msl"},
     {"paged_attention.h",
-R"msl(// paged_attention: causal attention of flattened rows over the paged cache, varlen, with prompts and single tokens in
-// one launch.
-//
-// Positions are divided into partitions of 256, at absolute positions. Within a partition a row's softmax is plain: all
-// scores, their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order.
-// Partitions are merged in order. So a row's bits depend only on its own prefix: not on which rows share its tile, nor
-// on whether partitions ran in parallel (single tokens: each to `partials`, merged by paged_attention_reduce) or one
-// after another.
-//
-// The rows of a tile are the (token, head) pairs of one sequence that share a KV head, token by token: keys and values
-// are loaded once for all of them. Sums over d and over keys are those of 8x8 matrix products.
-
-#include "args/paged_attention.h"
+R"msl(#include "args/paged_attention.h"
 #include "common.h"
-
-constant bool use_window [[function_constant(0)]];
-constant bool use_softcap [[function_constant(1)]];
-constant bool use_sinks [[function_constant(2)]];
-
-constant constexpr uint kPartition = 256;  // positions; affects result bits
+MSL_FUNCTION_CONSTANT(bool, use_window, 0)
+MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
+MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
+constant constexpr uint kPartition = 256;
 constant constexpr uint kMaxDim = 256;
 constant constexpr uint kThreads = 128;
 constant constexpr uint kSimdgroups = 4;
-constant constexpr uint kQueryStride = kMaxDim + 8;  // elements per row of queries
-constant constexpr uint kScores = kPartition + 4;    // floats per row of scores: rows start in different banks
-
-// Floats per row of `stats`: maximum and sum, of a partition and of all up to it; the factors that scale both when
-// merging.
+constant constexpr uint kQueryStride = kMaxDim + 8;
+constant constexpr uint kScores = kPartition + 4;
 constant constexpr uint kPartMax = 0;
 constant constexpr uint kPartSum = 1;
 constant constexpr uint kRowMax = 2;
@@ -1974,12 +1581,9 @@ constant constexpr uint kRowSum = 3;
 constant constexpr uint kTotalFactor = 4;
 constant constexpr uint kPartFactor = 5;
 constant constexpr uint kStats = 6;
-
-// The first tile of the grid that holds rows of sequence b: no two sequences share one.
 METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
   return uint(cu_seqlens[b]) * group / tile_rows + b;
 }
-
 METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
                                  uint tile_rows) {
   uint lo = 0;
@@ -1994,23 +1598,16 @@ METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequence
   }
   return lo;
 }
-
-// The first partition with any position visible from `position`.
 METAL_FUNC uint first_part(int position, uint window) {
   const int begin = use_window ? max(0, position - int(window) + 1) : 0;
   return uint(begin) / kPartition;
 }
-
 METAL_FUNC bool is_visible(int key, int position, uint window) {
   return key <= position && (!use_window || key > position - int(window));
 }
-
-// Merges two partial results of a row, `total` first: values are relative to their maximum.
 METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
   return fma(total, total_factor, part * part_factor);
 }
-
-// Adds a head's sink to the sum, and updates the maximum.
 METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;
@@ -2021,12 +1618,7 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
 }
 )msl"},
     {"rope.h",
-R"msl(// The part of qk_norm_rope and rope_and_cache for one head: RMS norm if there is a weight, then the rotation.
-
-#include "common.h"
-
-// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup. Afterwards all lanes
-// see the whole head, and all reads of `from` are done, so that the caller may write there.
+R"msl(#include "common.h"
 METAL_FUNC void norm_and_rotate(device const float* from, device const float* weight, device const float* inv_freq,
                                 int position, uint dim, uint half_rotary, float eps, float weight_offset,
                                 bool has_weight, threadgroup float* head, uint lane) {
@@ -2056,22 +1648,16 @@ METAL_FUNC void norm_and_rotate(device const float* from, device const float* we
 }
 )msl"},
     {"row_source.h",
-R"msl(// Rows of activations that a matmul normalises or gates as it reads them: the same bits that rms_norm, gated_rms_norm
-// and sigmoid_gate would have written, without their launch and without the row going through memory.
-
-#include "args/row_source.h"
+R"msl(#include "args/row_source.h"
 #include "norms.h"
-
 constant constexpr uint kRmsNorm = 1;
 constant constexpr uint kGatedRmsNorm = 2;
 constant constexpr uint kSigmoidGate = 3;
 constant constexpr uint kMostHeads = 64;
-
-// Computes scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats per row.
 METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
                            threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
   if (source.kind == kRmsNorm) {
-#pragma unroll 2  // loads in flight
+#pragma unroll 2
     for (uint r = 0; r < rows; ++r) {
       const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
       if (lane == 0) {
@@ -2087,7 +1673,6 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
   } else {
-    // Only saves work: a gate without a norm reads no scales.
     if (source.kind == kGatedRmsNorm) {
       for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
         device const float* head =
@@ -2101,8 +1686,6 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
-
-// Element `column` of a row. x and gate: at the row; scales: of the row.
 METAL_FUNC float row_element(device const float* x, device const float* weight, device const float* gate,
                              constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
   if (source.kind == 0) {
@@ -2117,8 +1700,6 @@ METAL_FUNC float row_element(device const float* x, device const float* weight, 
   const float g = gate[long(head) * source.gate_head_stride + d];
   return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
 }
-
-// Four adjacent elements in a head with scale `scale`, from those of x, weight and gate.
 METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args::RowSource& source, float scale) {
   if (source.kind == kRmsNorm) {
     return float4(normed(v.x, scale, w.x, source.weight_offset), normed(v.y, scale, w.y, source.weight_offset),
@@ -2130,29 +1711,21 @@ METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args:
   }
   return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
 }
-
-// The same with loads. x, weight, gate: at the first element, whose index is a multiple of 4.
 METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
                                constant pagoda_args::RowSource& source, float scale) {
   const float4 v = *(device const float4*)(x);
   float4 w = v;
   float4 g = v;
-  // Only saves work: other kinds do not use it.
   if (source.kind != kSigmoidGate) {
     w = *(device const float4*)(weight);
   }
-  // Only saves work: other kinds do not use it.
   if (source.kind != kRmsNorm) {
     g = *(device const float4*)(gate);
   }
   return row_values(v, w, g, source, scale);
 }
-
-constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads read, four each
-constant constexpr uint kQuads = 2;  // such loads in flight; more would cost more in code to fetch than they gain
-
-// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on, with all loads in flight at
-// once. Rows satisfy MatmulRows::is_wide; x and gate: at the row; from: a multiple of 4; out: [kQuads].
+constant constexpr uint kWideRow = 4 * kRowThreads;
+constant constexpr uint kQuads = 2;
 METAL_FUNC void row_quads(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint from,
                           uint cols, uint tid, thread float4* out) {
@@ -2170,11 +1743,9 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
       const uint head = source.kind == 0 ? 0 : i / source.dim;
       const uint d = i - head * source.dim;
       v[j] = *(device const float4*)(x + (source.kind == 0 ? long(i) : long(head) * source.x_head_stride + d));
-      // Only saves work: other kinds do not use it.
       if (has_weight) {
         w[j] = *(device const float4*)(weight + d);
       }
-      // Only saves work: other kinds do not use it.
       if (source.kind > kRmsNorm) {
         g[j] = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
       }
@@ -2185,29 +1756,17 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
     const uint i = from + 4 * tid + kWideRow * j;
     out[j] = v[j];
     if (i < cols && source.kind != 0) {
-      // A gate without a norm has no scales.
       out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }
 }
 )msl"},
     {"tiles.h",
-R"msl(// Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
-//
-// A lane has one row (lane / 4) of an 8-row operand and 16 adjacent columns of it (starting at 16 (lane % 4)), as eight
-// words of two: one or two wide loads. Word j of all lanes forms tile j of the chunk, an 8x8 matrix; so tile j holds
-// the columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are divided in the same way, and a sum takes
-// the tiles in order.
-
-#include "common.h"
-
+R"msl(#include "common.h"
 constant constexpr uint kChunk = 64;
 constant constexpr uint kChunkTiles = 8;
-constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply needs per simdgroup
-
+constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;
 typedef simdgroup_matrix<float, 8, 8> SumTile;
-
-// Packs two numbers into one word, the first in the low half.
 METAL_FUNC uint pack_half(float first, float second) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_pack_half(first, second);
@@ -2215,7 +1774,6 @@ METAL_FUNC uint pack_half(float first, float second) {
   return uint(as_type<ushort>(half(first))) | uint(as_type<ushort>(half(second))) << 16;
 #endif
 }
-
 METAL_FUNC uint pack_bfloat(float first, float second) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_pack_bfloat(first, second);
@@ -2223,13 +1781,9 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
   return uint(as_type<ushort>(bfloat(first))) | uint(as_type<ushort>(bfloat(second))) << 16;
 #endif
 }
-
-// Packs two numbers that bfloats hold exactly.
 METAL_FUNC uint pack_exact(float first, float second) {
   return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
 }
-
-// a * b + c of two bfloats each, for sums that bfloats hold exactly.
 METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_fma_bfloats(a, b, c);
@@ -2240,7 +1794,6 @@ METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
   return pack_exact(first, second);
 #endif
 }
-
 METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
   words[0] = a.x;
   words[1] = a.y;
@@ -2251,14 +1804,11 @@ METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
   words[6] = b.z;
   words[7] = b.w;
 }
-
-// The tiles of a chunk from the words of all lanes: unchanged, or transposed.
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
                            thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
                            uint lane) {
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's lanes hold exactly these words: rows of a left operand, columns of a right one.
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
@@ -2276,9 +1826,6 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
   simdgroup_barrier(mem_flags::mem_threadgroup);
 #endif
 }
-
-// acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, two tiles of w at a time. scratch: half of
-// kTileScratch words, private to the simdgroup. The same sums as chunk_multiply.
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread const uint (&w)[2][kChunkTiles],
                               thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
@@ -2293,7 +1840,6 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
   for (uint t = 0; t < M; ++t) {
     make_tiles<T, true>(x[t], right[t], scratch, lane);
   }
-// Consecutive products add to different sums: none waits for the one before it.
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; j += 2) {
 #pragma unroll
@@ -2317,8 +1863,6 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
   }
 #endif
 }
-
-// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words, private to the simdgroup.
 template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
                                thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
@@ -2332,7 +1876,6 @@ METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours in each direction.
 #pragma unroll
     for (uint i = 0; i < R; i += 2) {
 #pragma unroll
@@ -2353,8 +1896,6 @@ METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&
 #endif
   }
 }
-
-// total += part, then clears part. scratch: 128 words, private to the simdgroup
 METAL_FUNC void move_sum(thread SumTile& total, thread SumTile& part, threadgroup uint* scratch, uint lane) {
 #ifdef __MSL_PAIRED_MMA__
   msl_add(total, part);
@@ -2371,12 +1912,10 @@ METAL_FUNC void move_sum(thread SumTile& total, thread SumTile& part, threadgrou
 #endif
   part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 }
-
 METAL_FUNC void store_words(thread const uint (&words)[kChunkTiles], threadgroup uint* to) {
   *(threadgroup uint4*)(to) = uint4(words[0], words[1], words[2], words[3]);
   *(threadgroup uint4*)(to + 4) = uint4(words[4], words[5], words[6], words[7]);
 }
-
 METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kChunkTiles]) {
   set_words(*(threadgroup const uint4*)(from), *(threadgroup const uint4*)(from + 4), words);
 }
