@@ -14,7 +14,7 @@ final class AppDelegate: NSObject, NSApplicationDelegate {
     NSApplication.shared.activate(ignoringOtherApps: true)
   }
 
-  /// With the server on, the app stays in the menu bar.
+  /// While the server is on, the app stays in the menu bar.
   func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool { app?.outlivesWindows != true }
 
   func applicationDidResignActive(_ notification: Notification) { app?.flush() }

@@ -100,10 +100,10 @@ extension HubCache {
     defer { withExtendedLifetime(locks) {} }
     if onlyRevision {
       guard let commit = commit(of: model), before.revisions.contains(where: { $0.commit == commit }) else {
-        let known = before.revisions.map { ([String($0.commit.prefix(12))] + $0.names).joined(separator: " ") }
+        let available = before.revisions.map { ([String($0.commit.prefix(12))] + $0.names).joined(separator: " ") }
         throw HubError.notFound(
           "\(model.repository) has no revision '\(model.revision)' in the cache; it has "
-            + (known.isEmpty ? "none" : known.joined(separator: ", ")))
+            + (available.isEmpty ? "none" : available.joined(separator: ", ")))
       }
       if before.revisions.count > 1 { return try removeRevision(commit, of: model, before: before) }
     }

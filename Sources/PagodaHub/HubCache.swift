@@ -67,11 +67,11 @@ public struct HubCache: Sendable {
   /// Removes one GGUF model of a repository with several, and the blobs that nothing else uses; with the last one the
   /// repository is removed too. Returns the bytes freed.
   public func removeGGUF(_ name: String, of model: ModelName) throws -> Int64 {
-    let known = ggufModels(of: model)
-    guard let path = known.first(where: { ($0 as NSString).lastPathComponent == name }) else {
+    let cached = ggufModels(of: model)
+    guard let path = cached.first(where: { ($0 as NSString).lastPathComponent == name }) else {
       throw HubError.notFound("\(model) has no \(name) in the cache (\(folder))")
     }
-    if known.count == 1 { return try remove(model, onlyRevision: false) }
+    if cached.count == 1 { return try remove(model, onlyRevision: false) }
     return try removeFiles(allParts(of: name), in: (path as NSString).deletingLastPathComponent, of: model)
   }
 

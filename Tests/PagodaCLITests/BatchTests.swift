@@ -77,11 +77,14 @@ import Testing
     #expect(full.thinking == false && full.grammar == .choice(["a", "b"]) && full.cacheSalt == "t")
     let call =
       #"{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}"#
-    let told = try body(#"{"messages": [\#(user), \#(call), {"role": "tool", "tool_call_id": "1", "content": "r"}]}"#)
-    let known = ToolCall(id: "1", name: "f", arguments: #"{"a":1}"#)
+    let answered = try body(
+      #"{"messages": [\#(user), \#(call), {"role": "tool", "tool_call_id": "1", "content": "r"}]}"#)
+    let toolCall = ToolCall(id: "1", name: "f", arguments: #"{"a":1}"#)
     #expect(
-      told.prompt
-        == .messages([.user("u"), Message(role: .assistant, content: "", toolCalls: [known]), .tool("r", callID: "1")]))
+      answered.prompt
+        == .messages([
+          .user("u"), Message(role: .assistant, content: "", toolCalls: [toolCall]), .tool("r", callID: "1"),
+        ]))
     let scored = try body(#"{"messages": [\#(user)], "logprobs": true, "top_logprobs": 3}"#)
     #expect(scored.sampling.topLogProbabilities == 3)
     #expect(try body(#"{"messages": [\#(user)], "logprobs": false}"#).sampling.topLogProbabilities == nil)

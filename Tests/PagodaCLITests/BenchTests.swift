@@ -34,7 +34,7 @@ import Testing
     for form in ["pp512", "tg128", "tg64@d16384", "tg128+spec", "b8"] { #expect(error?.message.contains(form) == true) }
   }
 
-  @Test func the_engine_has_room_for_the_tests_and_what_was_asked_for() throws {
+  @Test func the_engine_is_large_enough_for_the_tests_and_the_options() throws {
     let tests = try BenchTest.parse("pp100,tg8@d200,b4")
     let options = tests.sized(EngineOptions(), repetitions: 3, given: Arguments())
     #expect(options.maximumModelLength == 200 + 1 + 3 * 8)

@@ -74,7 +74,7 @@ import Testing
     #expect(keys([0xC3, 0x0D]) == [.text("\u{FFFD}"), .enter])
   }
 
-  @Test func editing_moves_by_what_is_seen_as_one_character() {
+  @Test func editing_moves_by_grapheme() {
     var buffer = LineBuffer("東京 👩‍👩‍👧 Zoë")
     #expect(buffer.cursor == 8)
     for _ in 0..<4 { buffer.moveLeft() }
@@ -157,7 +157,7 @@ import Testing
     #expect(sparkline([0, 1, 2, 4]) == "▁▂▄█")
   }
 
-  @Test func lanes_of_a_server_say_what_each_request_does_and_fit() throws {
+  @Test func lanes_of_a_server_show_the_state_of_each_request_and_fit() throws {
     let states = ["waiting", "reading", "answering", "preempted"]
     let list = (0..<40).map {
       #"{"id":\#(40 - $0),"state":"\#(states[$0 % 4])","prompt":1000,"cached":\#($0 % 2 * 16),"computed":500,"generated":\#($0)}"#

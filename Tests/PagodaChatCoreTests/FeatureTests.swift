@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func what_is_no_text_is_refused_by_name_and_the_rest_is_attached() async throws {
+  @Test func files_without_text_are_refused_by_name_and_others_are_attached() async throws {
     try await withFolder { folder in
       let composer = ComposerModel()
       let picture = folder.appending(path: "picture.png")
@@ -103,7 +103,7 @@ import Testing
 
   // MARK: Library
 
-  @Test func a_search_shows_what_was_found_and_the_last_words_win() async throws {
+  @Test func a_search_shows_the_results_of_the_latest_words() async throws {
     let downloader = ScriptedDownloader()
     downloader.state.withLock { $0.found = ["qwen": [FoundModel(id: "Qwen/Qwen3.5-0.8B", downloads: 7)]] }
     try await withApp(ScriptedLoader(), downloader) { app, _ in
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func of_several_ggufs_one_is_asked_for_and_fetched() async throws {
+  @Test func one_of_several_ggufs_is_chosen_and_downloaded() async throws {
     let downloader = ScriptedDownloader()
     let choices = [ModelChoice(id: "x-Q4_K_M*", sizeBytes: 5), ModelChoice(id: "x-Q8_0.gguf", sizeBytes: 9)]
     downloader.state.withLock { $0.choices = ["some/x-GGUF": choices] }

@@ -19,7 +19,7 @@ import Testing
     return conversation
   }
 
-  @Test func what_was_saved_is_there_after_reopening() async throws {
+  @Test func saved_conversations_exist_after_reopening() async throws {
     try await withFolder { folder in
       var saved = try fill(try ConversationStore(folder: folder), 3)
       saved.settings.temperature = 0.5
@@ -83,7 +83,7 @@ import Testing
     return try #require(lines.dropLast().last.flatMap { Int($0) })
   }
 
-  @Test func a_torn_end_is_cut_off_and_writing_goes_on() async throws {
+  @Test func a_torn_end_is_cut_off_and_writing_continues() async throws {
     try await withFolder { folder in
       let file = folder.appending(path: "conversations.log")
       let conversation = try fill(try ConversationStore(folder: folder), 5)
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func what_was_replaced_often_does_not_fill_the_disk() async throws {
+  @Test func records_replaced_often_do_not_fill_the_disk() async throws {
     try await withFolder { folder in
       let store = try ConversationStore(folder: folder)
       let conversation = try fill(store, 1)

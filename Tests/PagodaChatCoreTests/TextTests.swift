@@ -32,7 +32,7 @@ import Testing
     last `code` line
     """
 
-  @Test func blocks_are_told_apart() {
+  @Test func blocks_are_distinguished() {
     #expect(
       MarkdownBlock.split(Self.sample) == [
         .heading(level: 1, text: "Title"),
@@ -108,8 +108,8 @@ import Testing
     "headings": { $0 % 3 == 0 ? "\n# " : " word" },
   ]
 
-  /// Twice the answer costs twice the work: an answer of 10,000 tokens, read after each token like a view does, which
-  /// keeps one result until it has the next.
+  /// The work is proportional to the length of the answer: 10,000 tokens, read after each token as a view does, which
+  /// keeps the previous result until it has the next one.
   @Test(arguments: Self.shapes.keys.sorted()) @MainActor
   func a_streamed_answer_costs_as_much_as_its_length(shape: String) throws {
     let chunk = try #require(Self.shapes[shape])
@@ -171,7 +171,7 @@ import Testing
     return texts.joined().filter { !$0.isWhitespace }
   }
 
-  @Test func exports_hold_what_was_said() throws {
+  @Test func exports_contain_the_conversation() throws {
     var conversation = Conversation(title: "A/B: chat?")
     conversation.settings.instructions = "Be brief.\nBe kind."
     let question = ChatMessage(conversationID: conversation.id, parentID: nil, role: .user, text: "Hello ")

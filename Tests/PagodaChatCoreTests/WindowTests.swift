@@ -23,18 +23,18 @@ import Testing
 
   @Test func a_message_sent_while_the_model_loads_is_answered_when_it_is_there() async throws {
     let gate = Gate()
-    try await withApp(ScriptedLoader(gate: gate)) { house in
-      let loading = Task { await house.app.start() }
-      #expect(await eventually { house.loader.loads.withLock { $0.count } == 1 })
-      house.app.newChat()
-      let transcript = try #require(house.app.conversations.transcript)
+    try await withApp(ScriptedLoader(gate: gate)) { harness in
+      let loading = Task { await harness.app.start() }
+      #expect(await eventually { harness.loader.loads.withLock { $0.count } == 1 })
+      harness.app.newChat()
+      let transcript = try #require(harness.app.conversations.transcript)
       transcript.send("Hello")
       #expect(transcript.isAnswering && transcript.isWaitingForModel && transcript.failure == nil)
       await gate.open()
       await loading.value
-      #expect(await eventually { house.loader.engine.state.withLock { $0.requests.count } == 1 })
+      #expect(await eventually { harness.loader.engine.state.withLock { $0.requests.count } == 1 })
       #expect(!transcript.isWaitingForModel)
-      house.loader.engine.say("Hi")
+      harness.loader.engine.say("Hi")
       #expect(await eventually { !transcript.isAnswering })
       #expect(transcript.messages.map(\.text) == ["Hello", "Hi"])
       #expect(transcript.messages.last?.modelName == LibraryModel.embeddedName)
@@ -42,26 +42,26 @@ import Testing
   }
 
   @Test func a_message_to_an_unloaded_model_loads_it_again() async throws {
-    try await withApp { house in
-      await house.app.start()
-      await house.app.unload()
-      house.app.newChat()
-      let transcript = try #require(house.app.conversations.transcript)
+    try await withApp { harness in
+      await harness.app.start()
+      await harness.app.unload()
+      harness.app.newChat()
+      let transcript = try #require(harness.app.conversations.transcript)
       transcript.send("Hello")
-      #expect(await eventually { house.loader.engine.state.withLock { $0.requests.count } == 1 })
-      house.loader.engine.say("Hi")
+      #expect(await eventually { harness.loader.engine.state.withLock { $0.requests.count } == 1 })
+      harness.loader.engine.say("Hi")
       #expect(await eventually { !transcript.isAnswering })
-      #expect(transcript.messages.last?.text == "Hi" && house.loader.loads.withLock { $0.count } == 2)
+      #expect(transcript.messages.last?.text == "Hi" && harness.loader.loads.withLock { $0.count } == 2)
     }
   }
 
   @Test func waiting_can_be_stopped_and_a_load_that_fails_is_said() async throws {
     let gate = Gate()
-    try await withApp(ScriptedLoader(error: .badFile("no weights"), gate: gate)) { house in
-      let loading = Task { await house.app.start() }
-      #expect(await eventually { house.loader.loads.withLock { $0.count } == 1 })
-      house.app.newChat()
-      let transcript = try #require(house.app.conversations.transcript)
+    try await withApp(ScriptedLoader(error: .badFile("no weights"), gate: gate)) { harness in
+      let loading = Task { await harness.app.start() }
+      #expect(await eventually { harness.loader.loads.withLock { $0.count } == 1 })
+      harness.app.newChat()
+      let transcript = try #require(harness.app.conversations.transcript)
       transcript.send("Hello")
       transcript.stop()
       #expect(await eventually { !transcript.isAnswering })
@@ -75,9 +75,9 @@ import Testing
   }
 
   @Test func deleting_asks_and_can_be_undone() async throws {
-    try await withApp { house in
-      await house.app.start()
-      let list = house.app.conversations
+    try await withApp { harness in
+      await harness.app.start()
+      let list = harness.app.conversations
       list.begin()
       let empty = try #require(list.selection)
       list.askToRemove(empty)
@@ -85,7 +85,7 @@ import Testing
 
       let transcript = try #require(list.begin())
       transcript.send("Hello")
-      house.loader.engine.answer.yield(.text("Hi th"))
+      harness.loader.engine.answer.yield(.text("Hi th"))
       #expect(await eventually { transcript.messages.last?.text == "Hi th" })
       list.askToRemove(transcript.id)
       #expect(list.removalCandidate?.id == transcript.id && list.hits.count == 1)
@@ -99,26 +99,26 @@ import Testing
       #expect(list.selection == transcript.id && list.removed.isEmpty)
       #expect(list.transcript?.messages.map(\.text) == ["Hello", "Hi th"])
       #expect(list.transcript?.messages.last?.state == .stopped)
-      #expect(house.store.messages(of: transcript.id).count == 2)
+      #expect(harness.store.messages(of: transcript.id).count == 2)
     }
   }
 
   @Test func windows_share_one_model_and_one_set_of_chats() async throws {
-    try await withApp { house in
-      let (first, second) = (house.app.claimWindow(), house.app.claimWindow())
-      #expect(first === house.app.conversations && first !== second)
-      await house.app.start()
-      await house.app.start()
-      #expect(house.loader.loads.withLock { $0.count } == 1)
-      house.app.newChat(in: first)
+    try await withApp { harness in
+      let (first, second) = (harness.app.claimWindow(), harness.app.claimWindow())
+      #expect(first === harness.app.conversations && first !== second)
+      await harness.app.start()
+      await harness.app.start()
+      #expect(harness.loader.loads.withLock { $0.count } == 1)
+      harness.app.newChat(in: first)
       first.transcript?.send("one")
-      house.loader.engine.say("answer")
+      harness.loader.engine.say("answer")
       #expect(await eventually { first.transcript?.isAnswering == false })
       first.refresh()
       #expect(second.hits.map(\.id) == first.hits.map(\.id) && second.selection == nil)
       second.selection = first.selection
       #expect(second.transcript === first.transcript)
-      house.app.newChat(in: second)
+      harness.app.newChat(in: second)
       #expect(second.selection != first.selection && first.hits.count == 2)
       let shared = try #require(first.selection)
       second.remove(shared)
@@ -129,22 +129,22 @@ import Testing
   @Test func drafts_and_the_selection_come_back() async throws {
     try await withFolder { folder in
       var ids: [UUID] = []
-      try await withApp(in: folder) { house in
+      try await withApp(in: folder) { harness in
         for name in ["one", "two"] {
-          house.app.newChat()
-          let transcript = try #require(house.app.conversations.transcript)
+          harness.app.newChat()
+          let transcript = try #require(harness.app.conversations.transcript)
           transcript.send(name)
           ids.append(transcript.id)
         }
-        house.app.conversations.transcript(of: ids[0])?.composer.text = "draft of one"
-        house.app.conversations.transcript(of: ids[1])?.composer.text = "draft of two"
-        #expect(house.app.conversations.transcript(of: ids[0])?.composer.text == "draft of one")
-        house.app.conversations.selection = ids[0]
-        house.app.flush()
+        harness.app.conversations.transcript(of: ids[0])?.composer.text = "draft of one"
+        harness.app.conversations.transcript(of: ids[1])?.composer.text = "draft of two"
+        #expect(harness.app.conversations.transcript(of: ids[0])?.composer.text == "draft of one")
+        harness.app.conversations.selection = ids[0]
+        harness.app.flush()
       }
-      try await withApp(in: folder) { house in
-        #expect(house.app.conversations.selection == ids[0])
-        let texts = ids.map { house.app.conversations.transcript(of: $0)?.composer.text }
+      try await withApp(in: folder) { harness in
+        #expect(harness.app.conversations.selection == ids[0])
+        let texts = ids.map { harness.app.conversations.transcript(of: $0)?.composer.text }
         #expect(texts == ["draft of one", "draft of two"])
       }
     }
@@ -152,34 +152,34 @@ import Testing
 
   @Test func typing_writes_nothing() async throws {
     try await withFolder { folder in
-      try await withApp(in: folder) { house in
-        house.app.newChat()
-        let transcript = try #require(house.app.conversations.transcript)
+      try await withApp(in: folder) { harness in
+        harness.app.newChat()
+        let transcript = try #require(harness.app.conversations.transcript)
         transcript.send("one")
-        house.app.flush()
-        @MainActor func size() throws -> Int { try Data(contentsOf: house.store.url).count }
-        let (before, writes) = (try size(), house.app.settings.writeCount)
+        harness.app.flush()
+        @MainActor func size() throws -> Int { try Data(contentsOf: harness.store.url).count }
+        let (before, writes) = (try size(), harness.app.settings.writeCount)
         for count in 1...200 {
           transcript.settings.instructions = String(repeating: "x", count: count)
           transcript.composer.text = String(repeating: "y", count: count)
-          house.app.settings.settings.newChats.instructions = String(repeating: "z", count: count)
+          harness.app.settings.settings.newChats.instructions = String(repeating: "z", count: count)
         }
-        #expect(try size() == before && house.app.settings.writeCount == writes)
-        house.app.flush()
-        #expect(try size() > before && house.app.settings.writeCount == writes + 1)
+        #expect(try size() == before && harness.app.settings.writeCount == writes)
+        harness.app.flush()
+        #expect(try size() > before && harness.app.settings.writeCount == writes + 1)
         let after = try size()
-        house.app.flush()
-        #expect(try size() == after && house.app.settings.writeCount == writes + 1)
-        #expect(house.store.conversation(transcript.id)?.settings.instructions.count == 200)
+        harness.app.flush()
+        #expect(try size() == after && harness.app.settings.writeCount == writes + 1)
+        #expect(harness.store.conversation(transcript.id)?.settings.instructions.count == 200)
       }
     }
   }
 
   @Test func the_model_sheet_plans_for_its_choices_and_loads_with_them() async throws {
     try await withFolder { folder in
-      try await withApp(in: folder) { house in
-        await house.app.start()
-        let sheet = ModelSheetModel(LibraryModel.embeddedName, app: house.app)
+      try await withApp(in: folder) { harness in
+        await harness.app.start()
+        let sheet = ModelSheetModel(LibraryModel.embeddedName, app: harness.app)
         #expect(await eventually { sheet.estimate?.totalBytes == 1100 })
         #expect(!sheet.canLoad)
         sheet.settings.contextLength = 7
@@ -192,15 +192,15 @@ import Testing
         sheet.settings.parallelAnswers = 2
         #expect(await eventually { sheet.canLoad && sheet.estimate?.totalBytes == 700 })
         await sheet.load()
-        #expect(house.loader.loads.withLock { $0.last } == sheet.settings)
+        #expect(harness.loader.loads.withLock { $0.last } == sheet.settings)
         let options = sheet.settings.applied(to: EngineOptions())
         #expect(options.quantize == .fourBit && options.device == .metal && options.maximumModelLength == 2048)
         #expect(options.kvDType == .int8 && options.maximumSequences == 2)
       }
-      try await withApp(in: folder) { house in
-        #expect(ModelSheetModel(LibraryModel.embeddedName, app: house.app).settings.weights == .fourBit)
-        await house.app.start()
-        #expect(house.loader.loads.withLock { $0.last }?.device == .metal)
+      try await withApp(in: folder) { harness in
+        #expect(ModelSheetModel(LibraryModel.embeddedName, app: harness.app).settings.weights == .fourBit)
+        await harness.app.start()
+        #expect(harness.loader.loads.withLock { $0.last }?.device == .metal)
       }
     }
   }

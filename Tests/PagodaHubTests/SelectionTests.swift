@@ -13,7 +13,7 @@ import Testing
     return try selection.choose(from: HubListing(commit: "", files: files), of: model).map(\.path).sorted()
   }
 
-  @Test func safetensors_come_with_what_lies_beside_them() throws {
+  @Test func safetensors_include_the_files_next_to_them() throws {
     let model = ["config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja", "merges.txt"]
     let rest = ["model.gguf", "pytorch_model.bin", "README.md", "onnx/model.onnx", "original/params.json"]
     #expect(try chosen(model + rest + ["consolidated.safetensors"]) == model.sorted())

@@ -66,7 +66,7 @@ private struct ByteTokenizer: TextTokenizer {
     }
   }
 
-  @Test func what_cannot_be_done_is_said() async throws {
+  @Test func unsupported_operations_are_reported() async throws {
     try await withEngine { engine, tokenizer in
       var stops = Request("Hello")
       stops.sampling.stopStrings = ["."]

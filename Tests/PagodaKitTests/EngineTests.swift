@@ -151,7 +151,7 @@ import Testing
     #expect(typed > plain + 1)
   }
 
-  @Test func inspecting_tells_what_loading_gives() async throws {
+  @Test func inspecting_gives_the_same_information_as_loading() async throws {
     let inspected = try await Engine.inspect(.mini)
     let loaded = try await Shared.engine.info
     #expect(inspected == loaded)

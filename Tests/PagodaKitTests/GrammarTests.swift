@@ -50,7 +50,7 @@ import Testing
     #expect(JSONValue.parse(response.text)?["city"] != nil, "\(response.text)")
   }
 
-  @Test func what_cannot_be_enforced_is_refused() async throws {
+  @Test func schemas_that_cannot_be_enforced_are_refused() async throws {
     let engine = try await Shared.engine
     await #expect(throws: PagodaError.self) {
       try await engine.respond(to: request(.jsonSchema(#"{"not": {"type": "null"}}"#)))

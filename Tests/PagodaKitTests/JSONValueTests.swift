@@ -31,7 +31,7 @@ import Testing
     #expect(JSONValue.number(.infinity).text == "null")
   }
 
-  @Test func what_is_not_json_is_refused() {
+  @Test func invalid_json_is_refused() {
     for text in ["", "{", "[1", "nul", "{\"a\":}", "\"\u{1}\""] { #expect(JSONValue.parse(text) == nil, "\(text)") }
   }
 
@@ -40,7 +40,7 @@ import Testing
     #expect(JSONValue.parse(text)?.text == text)
   }
 
-  @Test func what_readers_understand_differently_is_refused() {
+  @Test func ambiguous_json_is_refused() {
     for text in [
       #"{"a":1,"a":1}"#, #"{"a":{"b":1,"\u0062":2}}"#, #""\ud800""#, #""\udc00\ud800""#, "1e400",
       "-1e400",

@@ -22,7 +22,7 @@ import Testing
     await model.unload()
   }
 
-  @Test func availability_tells_memory_or_the_reason() async throws {
+  @Test func availability_has_the_memory_or_the_reason() async throws {
     let plan = try await ModelContainer(.mini).memoryEstimate()
     #expect(await ModelContainer(.mini).availability() == .available(plan))
     #expect(plan.totalBytes > 0)
@@ -33,7 +33,7 @@ import Testing
     #expect(error.code == "not_found")
   }
 
-  @Test func a_saved_session_goes_on() async throws {
+  @Test func a_saved_session_can_be_continued() async throws {
     let engine = try await Shared.engine
     let session = ChatSession(engine, instructions: "Answer briefly.")
     _ = try await session.respond(to: "Hi, my name is Anna.")
@@ -65,7 +65,7 @@ import Testing
     #expect(session.history.count == 2)
   }
 
-  @Test func a_load_shows_its_progress_to_everyone_who_waits() async throws {
+  @Test func a_load_reports_its_progress_to_all_waiting_callers() async throws {
     let model = ModelContainer(.mini)
     let seen = [Recorder<LoadProgress>(), Recorder<LoadProgress>()]
     async let first = model.engine { seen[0].append($0) }

@@ -52,7 +52,7 @@ import Testing
     #expect(byDefault.tokens == greedy.tokens)
   }
 
-  @Test func log_probabilities_come_when_asked_for() async throws {
+  @Test func log_probabilities_are_returned_on_request() async throws {
     let response = try await answer { $0.topLogProbabilities = 3 }
     for token in response.tokens {
       let own = try #require(token.logProbability)

@@ -43,7 +43,7 @@ import Testing
     #expect(try JSONSchema.derived(from: [Limited].self) == .array(of: Limited.jsonSchema))
   }
 
-  @Test func what_cannot_be_derived_is_named() {
+  @Test func types_without_a_derived_schema_are_named() {
     for (name, derive) in [
       ("Node", { try JSONSchema.derived(from: Node.self) }),
       ("Unlisted", { try JSONSchema.derived(from: Unlisted.self) }),

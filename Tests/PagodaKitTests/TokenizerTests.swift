@@ -56,7 +56,7 @@ import Testing
     await engine.shutDown()
   }
 
-  @Test func unknown_ids_and_tokens_are_told() async throws {
+  @Test func unknown_ids_and_tokens_are_not_found() async throws {
     let tokenizer = try await Tokenizer.load(.mini)
     #expect(tokenizer.id(of: "no such token") == nil)
     #expect(tokenizer.spelling(of: -1) == nil)

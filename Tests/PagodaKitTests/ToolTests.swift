@@ -21,7 +21,7 @@ import Testing
     #expect(throws: PagodaError.self) { try call.decodeArguments(as: [Int].self) }
   }
 
-  @Test func a_session_runs_its_tools_and_goes_on() async throws {
+  @Test func a_session_runs_its_tools_and_continues() async throws {
     let asked = Recorder<String>()
     let tool = Tool(name: "get_weather", description: "The weather.", parameters: try JSONSchema(json: Self.schema)) {
       (place: Place) in
@@ -41,7 +41,7 @@ import Testing
     #expect(session.history[2].content == "sunny")
   }
 
-  @Test func a_tool_that_throws_tells_the_model() async throws {
+  @Test func the_error_of_a_tool_is_sent_to_the_model() async throws {
     let tool = Tool(Self.definition) { _ in throw PagodaError.notFound("no weather today") }
     let session = ChatSession(try await Shared.engine, tools: [tool])
     _ = try await session.respond(to: Self.question)

@@ -7,7 +7,7 @@ import Testing
 @testable import PagodaServer
 
 @Suite struct AnswerTests {
-  @Test func chat_says_what_the_engine_says() async throws {
+  @Test func chat_returns_the_answer_of_the_engine() async throws {
     let (server, engine) = (try await Shared.server, try await Shared.engine)
     for question in Shared.questions {
       let direct = try await engine.respond(to: Request(question))

@@ -71,7 +71,7 @@ import Testing
     "{\"a\":1,\"a\":2}", "{\"messages\":\"\\ud800\"}", "{\"messages\":[]} x",
     "{\"messages\":[]", "{\"messages\":\"\u{1}\"}",
   ])
-  func what_is_not_strict_json_is_refused(_ body: String) async throws {
+  func invalid_json_is_refused(_ body: String) async throws {
     let response = try await Shared.server.chat(body)
     #expect(response.status == 400 && response.error["message"] != nil, "\(body): \(response.text)")
   }
@@ -181,7 +181,7 @@ import Testing
   }
 
   /// A pool too small for the model's context shortens the context; it does not make requests wait forever.
-  @Test func what_the_pool_can_never_hold_is_the_requests_fault() async throws {
+  @Test func requests_larger_than_the_pool_are_refused() async throws {
     var options = EngineOptions()
     options.kvBlockCount = 10
     let engine = try await Engine.load(.mini, options: options)

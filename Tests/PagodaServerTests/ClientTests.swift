@@ -23,7 +23,7 @@ import Testing
     await engine.shutDown()
   }
 
-  @Test(arguments: [true, false]) func a_disconnect_frees_the_room(_ stream: Bool) async throws {
+  @Test(arguments: [true, false]) func a_disconnect_frees_blocks_and_slots(_ stream: Bool) async throws {
     try await withServer { server, engine in
       let (blocks, slots) = (engine.statistics.freeBlocks, engine.statistics.freeStateSlots)
       // Six requests for four slots: the last two clients disconnect while they wait.
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func a_half_closed_client_hurts_nobody() async throws {
+  @Test func a_half_closed_client_does_not_affect_others() async throws {
     try await withServer { server, engine in
       let client = try server.client()
       try client.request("POST", "/v1/chat/completions", body: Shared.endless())
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// A client that closes its sending side counts as disconnected, and gets an error in case it still reads.
-  @Test func a_half_closed_client_is_told_why_it_gets_no_answer() async throws {
+  @Test func a_half_closed_client_gets_an_error() async throws {
     try await withServer { server, engine in
       for _ in 0..<2 {
         let client = try server.client(timeout: 20)
@@ -181,7 +181,7 @@ import Testing
     await (try Server.listen(options: options)).shutDown()  // a server that never had an engine
   }
 
-  @Test func shutting_down_finishes_what_is_under_way() async throws {
+  @Test func shutting_down_finishes_requests_in_flight() async throws {
     try await withServer { server, engine in
       let whole = try server.chat(Shared.chat(Shared.questions[4])).answer
       let before = engine.statistics.generatedTokens
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func what_does_not_finish_in_time_is_cut_with_an_error() async throws {
+  @Test func an_answer_that_takes_too_long_ends_with_an_error() async throws {
     try await withServer { server, engine in
       let stream = background { try server.chat(Shared.endless()) }
       let whole = background { try server.chat(Shared.endless(stream: false)) }

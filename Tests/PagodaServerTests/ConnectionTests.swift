@@ -20,7 +20,7 @@ import Testing
     #expect(bench.service.finished.map(\.path) == ["/a", "/quick", "/b"])
   }
 
-  @Test func what_is_read_ahead_is_bounded() throws {
+  @Test func the_read_ahead_is_bounded() throws {
     let bench = try ConnectionBench()
     bench.send("GET /a \(head)\r\n")
     bench.settle()
@@ -57,15 +57,15 @@ import Testing
     old.send("GET /quick HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n")
     old.settle()
     #expect(old.received() == ok("quick", "Connection: keep-alive\n") && old.connection.stage == .reading)
-    let told = try ConnectionBench()
-    told.send("GET /a \(head)\r\n")
-    told.settle()
-    told.service.waiting[0].reply(.whole(HTTPResponse(type: "text/plain", body: []).closing()))
-    told.settle()
-    #expect(told.received() == ok("", "Connection: close\n") && told.connection.stage == .lingering)
+    let closing = try ConnectionBench()
+    closing.send("GET /a \(head)\r\n")
+    closing.settle()
+    closing.service.waiting[0].reply(.whole(HTTPResponse(type: "text/plain", body: []).closing()))
+    closing.settle()
+    #expect(closing.received() == ok("", "Connection: close\n") && closing.connection.stage == .lingering)
   }
 
-  @Test func a_client_that_asks_first_is_told_to_go_on_or_not() throws {
+  @Test func expect_100_continue_is_answered() throws {
     let bench = try ConnectionBench()
     let asking = "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n"
     bench.send("POST /a \(head)\(asking)")
@@ -86,7 +86,7 @@ import Testing
     #expect(other.received() == ok("quick", "Connection: close\n") && other.connection.stage == .lingering)
   }
 
-  @Test func a_client_that_closes_its_side_is_told_and_its_work_ends() throws {
+  @Test func a_half_closed_client_gets_an_error_and_its_work_ends() throws {
     let bench = try ConnectionBench()
     bench.send("GET /quick \(head)\r\nGET /a \(head)\r\n")
     bench.endSending()
@@ -98,7 +98,7 @@ import Testing
     #expect(wasCancelled.value && bench.received().hasPrefix("HTTP/1.1 499 ") && bench.connection.stage == .closed)
   }
 
-  @Test func what_is_going_on_when_the_server_stops_is_answered() throws {
+  @Test func requests_in_flight_when_the_server_stops_are_answered() throws {
     let last = HTTPResponse(status: 503, type: "text/plain", body: [])
     for text in ["GET /a \(head)\r\n", "POST /a \(head)Content-Length: 9\r\n\r\nabc"] {
       let bench = try ConnectionBench()

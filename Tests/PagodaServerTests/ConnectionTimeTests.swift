@@ -5,7 +5,7 @@ import Testing
 @testable import PagodaServer
 
 @Suite struct ConnectionTimeTests {
-  @Test func time_runs_out_for_what_does_not_come() throws {
+  @Test func incomplete_requests_time_out() throws {
     let cases: [(String, Int?)] = [
       ("", nil), ("GET /", 408), ("POST /a \(head)Content-Length: 9\r\n\r\nabc", 408),
     ]
@@ -58,12 +58,12 @@ import Testing
     #expect(bench.connection.waiting == Waiting(part: .nextRequest, since: 104))
   }
 
-  @Test func half_a_request_that_makes_room_is_told_so() throws {
+  @Test func an_evicted_incomplete_request_gets_an_error() throws {
     for (text, status) in [("", nil), ("GET /", "408"), ("POST /a \(head)Content-Length: 9\r\n\r\nabc", "408")] {
       let bench = try ConnectionBench()
       if !text.isEmpty { bench.send(text) }
       bench.settle()
-      bench.connection.giveUp(.room, bench.now)
+      bench.connection.giveUp(.evicted, bench.now)
       #expect(bench.connection.stage == .closed)
       #expect(bench.received().hasPrefix(status.map { "HTTP/1.1 \($0) " } ?? "") && bench.service.waiting.isEmpty)
       #expect(bench.service.finished.map(\.status) == (status == nil ? [] : [408]))

@@ -102,7 +102,7 @@ import Testing
     #expect(own.answer?.hasPrefix(" France") == false, "a turn of its own: \(own.text)")
   }
 
-  @Test func what_cannot_be_continued_is_refused() async throws {
+  @Test func cut_answers_that_cannot_be_continued_are_refused() async throws {
     let server = try await Shared.server
     let user = #"{"role":"user","content":"Hello!"}"#
     let begun = #"{"role":"assistant","content":"He"}"#

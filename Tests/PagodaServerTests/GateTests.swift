@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func the_error_keeps_its_place_behind_earlier_answers() async throws {
+  @Test func the_error_follows_earlier_answers() async throws {
     let server = try await Shared.server
     let client = try server.client()
     try client.request("POST", "/v1/chat/completions", body: Shared.chat(Shared.questions[0], ",\"stream\":true"))

@@ -46,7 +46,7 @@ import Testing
   }
 
   /// A different first key after a restart: it finds no prefix of the old key, which still finds its own.
-  @Test func prefixes_belong_to_the_key_and_not_to_its_place() async throws {
+  @Test func prefixes_belong_to_the_key_and_not_to_its_index() async throws {
     let folder = NSTemporaryDirectory() + "pagoda-secret-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let engine = try await Engine.load(.mini)  // a separate one: other tests would evict its prefixes

@@ -17,7 +17,7 @@ import Testing
     #expect(health.changes(since: health).isEmpty && good.changes(since: health) == ["the engine works again"])
   }
 
-  @Test func a_folder_that_cannot_be_written_is_told_everywhere() async throws {
+  @Test func a_folder_that_cannot_be_written_is_reported_everywhere() async throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     try Data("not a folder".utf8).write(to: URL(fileURLWithPath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -72,7 +72,7 @@ import Testing
     await server.shutDown()
   }
 
-  @Test func wrong_keys_are_throttled_and_right_ones_go_on() async throws {
+  @Test func wrong_keys_are_throttled_and_right_ones_are_not() async throws {
     let server = try await Shared.start { $0.apiKeys = ["right", "other"] }
     #expect(try server.get("/v1/models", headers: bearer("right")).status == 200)
     var seen: [Int] = []

@@ -72,7 +72,7 @@ import Testing
     await server.shutDown(drainSeconds: 0)
   }
 
-  @Test func a_server_full_of_requests_still_tells_its_health() async throws {
+  @Test func a_server_full_of_requests_still_reports_its_health() async throws {
     let engine = try await Engine.load(.mini)
     var options = ServerOptions()
     options.port = 0

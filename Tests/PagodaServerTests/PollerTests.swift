@@ -7,7 +7,7 @@ import Testing
 @Suite struct PollerTests {
   private static func all() throws -> [any Poller] { [PollPoller(), try #require(Pollers.make())] }
 
-  @Test func every_poller_tells_what_was_asked_for() throws {
+  @Test func every_poller_reports_the_requested_events() throws {
     for poller in try Self.all() {
       let (one, other) = try #require(Sockets.pair())
       poller.set(one, [.read])

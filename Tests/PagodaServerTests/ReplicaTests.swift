@@ -26,7 +26,7 @@ import Testing
     return #"{"messages":[\#(messages.joined(separator: ","))],"max_tokens":8,"temperature":0}"#
   }
 
-  @Test func it_tells_who_it_is() async throws {
+  @Test func a_replica_describes_itself() async throws {
     let (engine, server) = try await Self.start()
     let (info, model) = (try server.get("/server_info").json, try server.get("/model_info").json)
     for value in [info, model] {
@@ -45,7 +45,7 @@ import Testing
     await engine.shutDown()
   }
 
-  @Test func the_prefix_it_tells_is_the_one_that_the_next_request_finds() async throws {
+  @Test func the_reported_prefix_is_the_one_that_the_next_request_finds() async throws {
     let (engine, server) = try await Self.start()
     let first = Self.conversation([Shared.questions[0] + " Say it in a sentence of many words, please."])
     let cold = try server.post("/v1/prefix", first).json
@@ -57,15 +57,15 @@ import Testing
     ])
     #expect(try await eventually { engine.statistics.running == 0 })
     let lookups = engine.statistics.prefixCache
-    var told = try server.post("/v1/prefix", second).json
-    for _ in 0..<20 { told = try server.post("/v1/prefix", second).json }
+    var found = try server.post("/v1/prefix", second).json
+    for _ in 0..<20 { found = try server.post("/v1/prefix", second).json }
     #expect(engine.statistics.prefixCache == lookups, "asking leaves no trace")
-    #expect((told["cached_tokens"]?.intValue ?? 0) > 0)
-    #expect((told["matched_tokens"]?.intValue ?? 0) >= (told["cached_tokens"]?.intValue ?? 0))
-    #expect((told["free_blocks"]?.intValue ?? 0) > 0 && told["queue_length"] == .integer(0))
+    #expect((found["cached_tokens"]?.intValue ?? 0) > 0)
+    #expect((found["matched_tokens"]?.intValue ?? 0) >= (found["cached_tokens"]?.intValue ?? 0))
+    #expect((found["free_blocks"]?.intValue ?? 0) > 0 && found["queue_length"] == .integer(0))
     let usage = try server.chat(second).json["usage"]
-    #expect(usage?["prompt_tokens_details"]?["cached_tokens"] == told["cached_tokens"])
-    #expect(usage?["prompt_tokens"] == told["prompt_tokens"])
+    #expect(usage?["prompt_tokens_details"]?["cached_tokens"] == found["cached_tokens"])
+    #expect(usage?["prompt_tokens"] == found["prompt_tokens"])
     await server.shutDown()
     await engine.shutDown()
   }
@@ -90,16 +90,16 @@ import Testing
   @Test func keys_and_salts_see_only_their_own_prefixes() async throws {
     let (engine, server) = try await Self.start(keys: ["one", "two"])
     let body = Self.conversation(["Tell me about the long river that runs through the town, and its bridges."])
-    func told(_ key: String?, _ body: String, at path: String = "/v1/prefix") throws -> HTTPClient.Response {
+    func post(_ key: String?, _ body: String, at path: String = "/v1/prefix") throws -> HTTPClient.Response {
       try server.post(path, body, headers: key.map { ["Authorization": "Bearer \($0)"] } ?? [:])
     }
-    #expect(try told("one", body, at: "/v1/chat/completions").status == 200)
+    #expect(try post("one", body, at: "/v1/chat/completions").status == 200)
     #expect(try await eventually { engine.statistics.running == 0 })
-    #expect((try told("one", body).json["matched_tokens"]?.intValue ?? 0) > 0)
-    #expect(try told("two", body).json["matched_tokens"] == .integer(0))
+    #expect((try post("one", body).json["matched_tokens"]?.intValue ?? 0) > 0)
+    #expect(try post("two", body).json["matched_tokens"] == .integer(0))
     let salted = body.replacingOccurrences(of: #""max_tokens""#, with: #""cache_salt":"x","max_tokens""#)
-    #expect(try told("one", salted).json["matched_tokens"] == .integer(0))
-    #expect(try told(nil, body).status == 401)
+    #expect(try post("one", salted).json["matched_tokens"] == .integer(0))
+    #expect(try post(nil, body).status == 401)
     #expect(try server.get("/server_info").status == 401 && server.get("/model_info").status == 401)
     await server.shutDown()
     await engine.shutDown()

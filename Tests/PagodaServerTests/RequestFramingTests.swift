@@ -90,7 +90,7 @@ import Testing
     #expect(try Self.frame(Self.chunked + "3e8\r\n\(Self.long(1000))\r\n0\r\n\r\n").isIdle)
   }
 
-  @Test func a_refused_request_is_answered_as_what_it_was() throws {
+  @Test func a_refused_request_is_answered_in_its_own_format() throws {
     let known = try Self.frame("POST /v1/messages?x HTTP/1.1\r\nHost: x\r\nx\r\n")
     #expect(known.requests.map(\.line) == ["POST /v1/messages HTTP/1.1"])
     let unknown = try Self.frame(Self.get + "\r\n" + "nonsense\r\n")

@@ -61,7 +61,7 @@ import Testing
     return try server.chat(Shared.chat(Shared.questions[0], #","max_tokens":8,"temperature":0\#(name)\#(more)"#))
   }
 
-  @Test func models_are_loaded_when_they_are_asked_for() async throws {
+  @Test func models_are_loaded_on_demand() async throws {
     let server = try await Self.start()
     #expect(try Self.loaded(server) == [])
     #expect(try server.get("/health").json["models"] == .object(["a": .string("unloaded"), "b": .string("unloaded")]))
@@ -100,7 +100,7 @@ import Testing
     await strict.shutDown()
   }
 
-  @Test func the_model_not_used_for_longest_makes_room() async throws {
+  @Test func the_least_recently_used_model_is_unloaded() async throws {
     let log = Log()
     let server = try await Self.start(["a", "b", "c"], capacity: 2, log: log)
     for name in ["a", "b", "a", "c"] { #expect(try await Self.ask(server, name).status == 200) }
@@ -154,7 +154,7 @@ import Testing
     await server.shutDown()
   }
 
-  @Test func what_cannot_work_is_refused_when_the_server_starts() async throws {
+  @Test func invalid_options_are_refused_when_the_server_starts() async throws {
     let server = try Server.listen(options: Self.onFreePort())
     let model = ServedModel(name: "a", source: .mini, options: Self.engineOptions())
     await #expect(throws: ServerError.self) { try await server.serve([model, model]) }

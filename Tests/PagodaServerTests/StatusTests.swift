@@ -87,7 +87,7 @@ import Testing
     await engine.shutDown()
   }
 
-  @Test func steps_are_told_with_what_was_read_and_answered() async throws {
+  @Test func steps_report_the_requests_they_read_and_answered() async throws {
     let server = try await Shared.start()
     let asking = background { try server.chat(Shared.chat("Hello!", #","ignore_eos":true,"max_tokens":1500"#)) }
     let found = try await background {

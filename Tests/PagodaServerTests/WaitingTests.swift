@@ -30,7 +30,7 @@ import Testing
     #expect(order(all, of: "b").isEmpty && !all.isEmpty && WaitingClients().isEmpty)
   }
 
-  @Test func a_client_of_another_address_keeps_its_place() {
+  @Test func a_client_of_another_address_keeps_its_position() {
     let slow = Waiting(part: .body, since: 1)
     let all = clients([("victim", slow)] + (2..<9).map { ("attacker", Waiting(part: .body, since: Double($0))) })
     #expect(order(all).prefix(6) == [1, 2, 3, 4, 5, 6])

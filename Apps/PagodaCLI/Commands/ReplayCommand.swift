@@ -91,8 +91,8 @@ private func readPrompts(_ path: String) throws -> [String: [Int32]] {
     guard let ids, !ids.contains(nil) else {
       throw CommandFailure("\(path): line \(index + 1) is not an array of token ids")
     }
-    let known = ids.compactMap { $0 }
-    prompts[Receipt.hash(of: known)] = known
+    let prompt = ids.compactMap { $0 }
+    prompts[Receipt.hash(of: prompt)] = prompt
   }
   return prompts
 }

@@ -19,7 +19,8 @@ enum Terminal {
   static func writeError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
   static func report(_ message: String) { writeError("pagoda: error: \(message)\n") }
 
-  /// Model text for standard output. For a terminal, which would interpret them, control characters are removed.
+  /// Writes a model's text to standard output, without control characters if that is a terminal, which would interpret
+  /// them.
   static func writeAnswer(_ text: String) { write(outputIsTerminal ? printable(text) : text) }
 
   static func printable(_ text: String) -> String {

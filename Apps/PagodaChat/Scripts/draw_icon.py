@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the app's icon, a pagoda of four roofs on a dark ground, as a PNG of any size. Usage: draw_icon.py SIZE FILE
 
-Needs nothing but Python: shapes are polygons, sampled 3 x 3 times a pixel, and the PNG is written by hand.
+Needs only Python: shapes are polygons, sampled 3 x 3 times a pixel, and the PNG is written by hand.
 """
 import struct
 import sys

@@ -15,7 +15,7 @@ struct TranscriptView: View {
             ForEach(transcript.messages) { message in
               MessageView(message: message, app: app, window: window, transcript: transcript).id(message.id)
             }
-            // Visible when the user is at the end: only then does the view follow the answer.
+            // Visible when the user has scrolled to the end. The view follows the answer only while it is visible.
             Color.clear.frame(height: 1).id("end").accessibilityHidden(true)
               .onAppear { transcript.follower.endAppeared() }
               .onDisappear { transcript.follower.endDisappeared() }

@@ -99,7 +99,8 @@ public final class AppModel {
     return conversations
   }
 
-  /// Whether the app keeps running when its last window is closed: the server does, in the menu bar.
+  /// Whether the app keeps running when its last window is closed: it does so, in the menu bar, while its
+  /// server is on.
   public var outlivesWindows: Bool { server.isOn }
 
   /// Ticks every two seconds until the task is cancelled. Every window calls it; only one of them does the work.

@@ -81,7 +81,7 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
 public enum KeyboardMap {
   /// Starts a chat.
   public static let newChat = ChatShortcut("New Chat", .character("n"))
-  /// Sends the message; so does Return alone, by default.
+  /// Sends the message. By default, Return without ⌘ sends it too.
   public static let send = ChatShortcut("Send", .special(.return))
   /// Ends the answer.
   public static let stop = ChatShortcut("Stop", .character("."))

@@ -15,7 +15,8 @@ public struct SystemFolderAccess: FolderAccess {
   public init() {}
 
   #if os(macOS)
-  /// A bookmark of this app alone; needs the entitlement `com.apple.security.files.bookmarks.app-scope` in a sandbox.
+  /// A bookmark that only this app can use. In a sandbox this needs the entitlement
+  /// `com.apple.security.files.bookmarks.app-scope`.
   public func bookmark(of folder: URL) throws -> Data {
     _ = folder.startAccessingSecurityScopedResource()  // as the person just allowed
     return try folder.bookmarkData(options: .withSecurityScope)

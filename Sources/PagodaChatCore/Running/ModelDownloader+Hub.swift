@@ -39,11 +39,11 @@ public struct ModelChoice: Hashable, Sendable, Identifiable {
 }
 
 extension ModelDownloader {
-  /// Empty: a source need not support search.
+  /// Returns nothing, for a source that does not support search.
   public func search(_ words: String) async throws -> [FoundModel] { [] }
-  /// Empty: nothing to choose from.
+  /// Returns nothing, for a source without choices.
   public func choices(of id: String) async throws -> [ModelChoice] { [] }
-  /// The whole model, for a source without choices.
+  /// Downloads the whole model, for a source without choices.
   public func download(_ id: String, only choice: ModelChoice) -> AsyncThrowingStream<DownloadProgress, any Error> {
     download(id)
   }

@@ -46,7 +46,7 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
   public enum State: Codable, Hashable, Sendable {
     /// It is complete.
     case complete
-    /// It is being generated; if loaded from a store, the program ended meanwhile.
+    /// It is being generated. In a loaded conversation: the program ended before the answer was complete.
     case streaming
     /// The user stopped it.
     case stopped

@@ -48,7 +48,8 @@ final class RecordLog {
 
   var sizeBytes: Int { (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0 }
 
-  /// Appends records with one write. `durably` also waits for the disk: against power loss, not crashes.
+  /// Appends records with one write. `durably` also waits for the disk, so that the records survive a power loss;
+  /// they survive a crash of the program in any case.
   func append(_ payloads: [Data], durably: Bool) throws {
     var bytes = Data()
     for payload in payloads { bytes += Self.line(payload) }

@@ -43,7 +43,7 @@ final class MarkdownCache {
       copiedBlocks += open.count
       return MarkdownBlocks(settled, open: open)
     }
-    if let known = finished[message.id], known.length == length { return known.blocks }
+    if let cached = finished[message.id], cached.length == length { return cached.blocks }
     let blocks = MarkdownBlocks(message.text)
     finished[message.id] = (length, blocks)
     return blocks

@@ -39,7 +39,8 @@ public struct SpeculationBench: Hashable, Sendable {
     public var differingBits: Int64
   }
 
-  /// One row each; ignored for a model without a tokenizer, which uses random ids.
+  /// The prompts to answer; each has a row in the result. Ignored for a model without a tokenizer, which gets random
+  /// ids.
   public var prompts = Prompt.all
   /// Tokens of each answer.
   public var tokens = 128

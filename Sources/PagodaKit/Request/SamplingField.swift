@@ -173,7 +173,7 @@ extension JSONValue {
   }
 }
 
-/// A range in words for messages: unusual limits are stated, those of the type are not.
+/// Describes a range in a message, without an upper limit that comes only from the integer type.
 package func words(for range: ClosedRange<Int64>) -> String {
   range.upperBound >= Int64(Int32.max)
     ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"

@@ -217,8 +217,8 @@ final class Generator: Sendable {
 }
 
 extension Generator {
-  /// An error of the core, with the request field that caused it: messages about sampling start with the core's
-  /// name of it, others are about the schema if there is one.
+  /// Adds the request field that caused it to an error of the core. Messages about sampling start with the core's name
+  /// of the field; all others are about the schema, if the request has one.
   private static func refusal(_ error: any Error, _ generation: Generation) -> any Error {
     guard let message = (error as? PagodaError)?.refusal else { return error }
     let word = String(message.prefix { $0.isLetter || $0 == "_" })

@@ -6,10 +6,10 @@ import PagodaKit
 public enum Reranking: String, Sendable, CaseIterable {
   /// `yesNo` for models with `reranker` in their name, otherwise `cosine`.
   case automatic = "auto"
-  /// By the cosine of a document's vector and the query's.
+  /// Sorts documents by the cosine similarity of their vector and the query's.
   case cosine
-  /// By the probability of "yes" relative to "yes" and "no" when asked whether the document matches, as in
-  /// Qwen3-Reranker.
+  /// Sorts documents by the probability that the model answers "yes" rather than "no" when asked whether the document
+  /// matches, as in Qwen3-Reranker.
   case yesNo = "yes-no"
 
   func isYesNo(modelNames names: [String]) -> Bool {

@@ -154,9 +154,9 @@ final class EventLoop: @unchecked Sendable {
   /// Beyond that the slowest is given up, whichever arrived last, because it keeps the others waiting.
   private func boundBodies(of address: String, _ now: Double) {
     while waiting.bodies(of: address) > context.addresses.mostBodies(address),
-      giveUp(waiting.slowestBody(of: address), .room, now)
+      giveUp(waiting.slowestBody(of: address), .evicted, now)
     {}
-    while waiting.bodies > context.limits.unfinishedBodies, giveUp(waiting.slowestBody(), .room, now) {}
+    while waiting.bodies > context.limits.unfinishedBodies, giveUp(waiting.slowestBody(), .evicted, now) {}
     while hasTooManyBytes, giveUp(waiting.slowestWithBytes(), .bodies, now) {}
   }
 
@@ -192,20 +192,20 @@ final class EventLoop: @unchecked Sendable {
     // Few enough that each is read before it may have to make room for the next ones.
     for _ in 0..<min(64, max(1, context.limits.connections / 4)) where hasRoom {
       guard let (socket, address) = SocketAddress.accept(from: listener) else {
-        // Without descriptors, the listener would be ready again immediately.
+        // Without free descriptors, the listener would be ready again immediately.
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptsAgain = now + 0.1 }
         return
       }
       Sockets.prepare(socket)
       Sockets.sendAtOnce(socket)
-      while isFull && giveUp(waiting.firstToLeave(), .room, now) {}
-      while context.addresses.isFull(address) && giveUp(waiting.firstToLeave(of: address), .room, now) {}
+      while isFull && giveUp(waiting.firstToLeave(), .evicted, now) {}
+      while context.addresses.isFull(address) && giveUp(waiting.firstToLeave(of: address), .evicted, now) {}
       add(socket, address, isExtra: isFull || context.addresses.isFull(address), now)
     }
   }
 
   private func add(_ socket: Int32, _ address: String, isExtra: Bool, _ now: Double) {
-    if isExtra && extras >= context.limits.reserve && !giveUp(extraWaiting.firstToLeave(), .room, now) {
+    if isExtra && extras >= context.limits.reserve && !giveUp(extraWaiting.firstToLeave(), .evicted, now) {
       close(socket)
       return
     }

@@ -14,7 +14,7 @@ struct FramingError: Error, Sendable, Hashable {
     status: 400, code: "incomplete_request", message: "the connection ended inside the request")
   static let timeout = FramingError(
     status: 408, code: "request_timeout", message: "the rest of the request did not come in time")
-  static let room = FramingError(
+  static let evicted = FramingError(
     status: 408, code: "request_timeout",
     message: "the server is full, and this request was incomplete; send it again")
   static let clientLeft = FramingError(

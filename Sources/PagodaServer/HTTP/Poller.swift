@@ -96,14 +96,14 @@ final class EpollPoller: Poller {
   deinit { close(descriptor) }
 
   func set(_ socket: Int32, _ interest: Interest) {
-    let known = interests.updateValue(interest, forKey: socket)
-    if known == interest { return }
+    let previous = interests.updateValue(interest, forKey: socket)
+    if previous == interest { return }
     var event = epoll_event()
     if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
     if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
     if interest.contains(.hangUp) { event.events |= EPOLLRDHUP.rawValue }
     event.data.fd = socket
-    epoll_ctl(descriptor, known == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
+    epoll_ctl(descriptor, previous == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
   }
 
   func remove(_ socket: Int32) {

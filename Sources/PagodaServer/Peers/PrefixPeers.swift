@@ -71,11 +71,11 @@ final class PrefixPeers: @unchecked Sendable {
 
   private func fetch(_ tokens: [Int32], _ salt: String) {
     let begin = monotonicSeconds()
-    let known = reach(tokens, salt)
-    guard let (peer, answer) = ask(tokens, salt, before: begin + allowed(tokens.count - known, nil)) else { return }
+    let cached = reach(tokens, salt)
+    guard let (peer, answer) = ask(tokens, salt, before: begin + allowed(tokens.count - cached, nil)) else { return }
     let files = answer.files.filter { $0.position < tokens.count }
-    guard let last = files.last, last.position - known >= Self.minimumTokens else { return }
-    let allowed = allowed(last.position - known, answer.prefillRate)
+    guard let last = files.last, last.position - cached >= Self.minimumTokens else { return }
+    let allowed = allowed(last.position - cached, answer.prefillRate)
     let missing = files.filter { access("\(folder)/\($0.name)", F_OK) != 0 }
     let bytes = missing.reduce(0) { $0 + $1.byteCount }
     if let rate = peer.bytesPerSecond, Double(bytes) / rate > allowed {

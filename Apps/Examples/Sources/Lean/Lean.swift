@@ -1,4 +1,4 @@
-// Lean: the smallest program: PagodaKit alone, without the embedded model, CUDA and the software device.
+// Lean: the smallest program, with only PagodaKit: without the embedded model, CUDA and the software device.
 import PagodaKit
 
 @main
