@@ -65,7 +65,7 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
   const int position = context_lens[tg.y] - rows;
   device const float* from = x + long(begin) * args.x_stride + channel;
   device float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  // Earlier rows would only be overwritten. Not max(): its mutant writes them, and no test can tell.
+  // Skips rows that later ones overwrite. Does not use max(): its mutant would write them, which no test can detect.
   const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
   for (int row = first; row < rows; ++row) {
     to[tail_offset(args, position + row)] = from[long(row) * args.x_stride];
