@@ -11,7 +11,7 @@ LAYERS = [  # title, fill, modules as (name, purpose)
     ("C++ core: one engine thread", "#e6eefb", [("engine", "a step: plan, run, sample"), ("scheduler", "continuous batching"),
                                                  ("cache", "KV blocks, states, prefixes"), ("text, grammar", "tokens, templates, schemas")]),
     ("Model as operations", "#e4f4e8", [("model", "Gated DeltaNet, attention"), ("ops", "checked entries"),
-                                        ("io", "safetensors, config"), ("sampler", "seeds, penalties, masks")]),
+                                        ("io", "safetensors, GGUF"), ("sampler", "seeds, penalties, masks")]),
     ("Devices, one table of operations", "#efe7fa", [("cpu", "AVX2, AVX-512, AMX, NEON"), ("reference", "double precision oracle"),
                                                      ("gpu", "kernels in Metal's language")]),
 ]

@@ -261,7 +261,7 @@ void Scheduler::plan_saves(const Sequence* sequence, int32_t num_tokens) {
 void Scheduler::arrange_rows() {
   const int32_t num_rows = static_cast<int32_t>(plan_.rows.size());
   arranged_.assign(plan_.rows.size(), {});
-  const auto place = [&](ScheduledSequence row, int32_t index, bool keeps_row) {
+  const auto assign = [&](ScheduledSequence row, int32_t index, bool keeps_row) {
     row.keeps_row = keeps_row;
     row.sequence->batch_row = index;
     row_owners_[index] = row.sequence->id;
@@ -271,12 +271,12 @@ void Scheduler::arrange_rows() {
     return s.batch_row >= 0 && s.batch_row < num_rows && row_owners_[s.batch_row] == s.id;
   };
   for (const ScheduledSequence& row : plan_.rows)
-    if (is_at_home(*row.sequence)) place(row, row.sequence->batch_row, true);
+    if (is_at_home(*row.sequence)) assign(row, row.sequence->batch_row, true);
   int32_t hole = 0;
   for (const ScheduledSequence& row : plan_.rows) {
     if (is_at_home(*row.sequence)) continue;
     while (arranged_[hole].sequence) ++hole;
-    place(row, hole, false);
+    assign(row, hole, false);
   }
   std::swap(plan_.rows, arranged_);
   std::ranges::sort(plan_.saves, {},
