@@ -52,7 +52,10 @@ import Testing
   }
 
   @Test func prompts_are_read_once_for_each_salt() async throws {
-    let server = try await Shared.server
+    let engine = try await Engine.load(.mini)  // a separate one: other tests would evict its prefixes
+    var options = ServerOptions()
+    options.port = 0
+    let server = try Server.start(engine, options: options)
     let question = "what is the capital of \(UInt32.random(in: 0...UInt32.max))?"
     func cached(_ more: String) throws -> Int64? {
       try server.chat(Shared.chat(question, more)).json["usage"]?["prompt_tokens_details"]?["cached_tokens"]?.intValue
@@ -61,6 +64,8 @@ import Testing
     let again = try #require(try cached(#","cache_salt":"a""#))
     #expect(again > first)
     #expect(try cached(#","cache_salt":"b""#) == 0)
+    await server.shutDown()
+    await engine.shutDown()
   }
 
   @Test func reasoning_comes_apart_from_the_answer() async throws {
