@@ -163,14 +163,15 @@ void Policy::note_step(const DecodeStep& step) noexcept {
   if (step.num_sequences <= 0 || step.num_rows > StepCosts::kMaxRows || !(step.seconds > 0)) return;
   ++num_steps_;
   has_head_ |= step.feeds_head;
+  decode_seconds_ += step.seconds;
   note_cost(step);
   const StepCosts& costs = costs_[step.feeds_head ? 1 : 0];
+  if (costs.measured(step.num_rows) == 0) return;  // only seen with updates, whose cost is not known yet
   const double plain = plain_cost(step.num_sequences);
   const double taken =
       plausible(costs.estimate(step.num_rows), costs.estimate(step.num_sequences), step.num_sequences, step.num_rows) +
       step.num_draft_steps * draft_cost_.value();
   const double gain = plain * step.num_tokens / step.num_sequences - taken;
-  decode_seconds_ += taken;
   const double fed = costs_[1].measured(step.num_sequences), head_cost = fed > 0 ? std::max(fed - plain, 0.0) : 0;
   note_head(step, taken, step.num_draft_steps > 0 ? gain : -head_cost);
   if (step.num_rows == step.num_sequences && step.num_draft_steps == 0) return;
