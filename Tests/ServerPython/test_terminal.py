@@ -66,6 +66,16 @@ def test_ctrl_c_clears_the_line_and_ctrl_d_leaves(tmp_path):
         assert chat.wait_for_end() == 0
 
 
+def test_ctrl_d_during_an_answer_leaves_after_it():
+    with Terminal("chat", "--temperature", "0", "--max-tokens", "200") as chat:
+        chat.wait_for_prompt()
+        chat.type("Write a story.\r")
+        chat.wait_for(lambda: chat.output.count(b"\x1b[?2004l") == 1, "end of the line")
+        chat.type("\x04")
+        assert chat.wait_for_end() == 0
+        assert "tokens/s" in chat.text(), "the answer was cut short"
+
+
 @pytest.mark.parametrize("word", ["exit", "quit", "/bye", "/quit"])
 def test_words_that_leave(word):
     with Terminal("chat") as chat:

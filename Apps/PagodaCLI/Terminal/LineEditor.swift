@@ -8,8 +8,15 @@ final class LineEditor {
   var completions: [String] = []
 
   private var history: [String] = []
-  private var keys = KeyReader(next: StandardInput.next, isMore: StandardInput.isMore)
+  private let input: StandardInput
+  private var keys: KeyReader
   private var shownRow = 0  // row of the cursor, counted from the first row drawn
+
+  init() {
+    let input = StandardInput()
+    self.input = input
+    keys = KeyReader(next: input.next, isMore: input.isMore)
+  }
 
   /// The next text without its newline; nil at the end of input (Ctrl-D). Pasted text may have several lines.
   func read(prompt: String) -> String? {
@@ -18,6 +25,7 @@ final class LineEditor {
       return readLine()
     }
     guard let mode = RawMode() else { return readLine() }
+    input.takeTypedAhead()
     Terminal.write("\u{1B}[?2004h")
     defer {
       Terminal.write("\u{1B}[?2004l")
@@ -151,8 +159,19 @@ final class LineEditor {
 }
 
 /// Bytes of standard input, for one reader.
-private enum StandardInput {
-  static func next() -> UInt8? {
+private final class StandardInput {
+  private var typedAhead: [UInt8] = []  // in reverse order
+
+  /// Call when the terminal has just begun to pass every key. Linux stores a Ctrl-D that was typed before then, during an
+  /// answer, as a zero byte; later a zero byte is Ctrl-Space.
+  func takeTypedAhead() {
+    var bytes: [UInt8] = []
+    while isMore(0), let byte = next() { bytes.append(byte == 0 ? 0x04 : byte) }
+    typedAhead = bytes.reversed()
+  }
+
+  func next() -> UInt8? {
+    if let byte = typedAhead.popLast() { return byte }
     var byte: UInt8 = 0
     while true {
       let count = Foundation.read(STDIN_FILENO, &byte, 1)
@@ -161,7 +180,8 @@ private enum StandardInput {
     }
   }
 
-  static func isMore(_ milliseconds: Int32) -> Bool {
+  func isMore(_ milliseconds: Int32) -> Bool {
+    if !typedAhead.isEmpty { return true }
     var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, milliseconds) > 0
   }
