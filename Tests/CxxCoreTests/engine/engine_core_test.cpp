@@ -199,6 +199,27 @@ class DeadDevice final : public device::Device, public device::DeviceHealth {
   device::DeviceInfo info_;
 };
 
+// A client that has seen a token may ask for the statistics at once.
+PAGODA_TEST(engine_core_a_request_counts_as_running_when_its_first_token_arrives) {
+  struct Client {
+    Harness harness{Shape{}};
+    std::vector<EngineStats> seen;
+  } client;
+  const auto on_event = [](void* context, const Event* event) {
+    Client& self = *static_cast<Client*>(context);
+    if (event->kind == EventKind::token) self.seen.push_back(self.harness.core->stats());
+  };
+  auto prepared = client.harness.core->prepare(simple_request(5, 3), 1, on_event, &client);
+  CHECK_OK(prepared.status);
+  client.harness.core->add(std::move(*prepared));
+  client.harness.run();
+  CHECK_EQ(client.seen.size(), size_t{3});
+  for (const EngineStats& stats : client.seen) {
+    CHECK_EQ(stats.num_running, 1);
+    CHECK_EQ(stats.num_waiting, 0);
+  }
+}
+
 }  // namespace
 
 PAGODA_TEST(engine_core_a_dead_device_ends_every_request_at_once) {

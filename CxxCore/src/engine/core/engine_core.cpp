@@ -117,6 +117,7 @@ void EngineCore::step() noexcept {
     outbox_.send_all();
     return wait_for_masks();
   }
+  publish_admissions();
   Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
   if (status.is_ok()) status = score();

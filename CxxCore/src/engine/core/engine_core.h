@@ -106,6 +106,7 @@ class EngineCore {
   void note_losses() noexcept;
   Status ready() noexcept;
 
+  void publish_admissions() noexcept;
   void publish_stats() noexcept;
   request::Sequence* read_next() noexcept;  // the sequence that has read a prefix, or null
   const scheduler::StepPlan* schedule() noexcept;

@@ -26,6 +26,7 @@ void EngineCore::step_in_flight() noexcept {
   const size_t limit = num_scored_requests_ > 0 ? 1 : flights_.size();
   while (num_flights_ < limit && launch_next()) {
   }
+  publish_admissions();
   if (num_flights_ > 0) land_oldest();
   publish_stats();
 }

@@ -1,4 +1,4 @@
-// EngineCore: the statistics, published after every step and request.
+// EngineCore: the statistics, published after every admission, step and request.
 #include <new>
 #include <string>
 #include <utility>
@@ -13,6 +13,11 @@ EngineStats EngineCore::stats() const {
   EngineStats stats = stats_;
   if (stats.fault.empty()) stats.fault = std::move(fault);
   return stats;
+}
+
+// Before a step sends events: a request counts as running when its first token arrives.
+void EngineCore::publish_admissions() noexcept {
+  if (scheduler_.num_running() != stats_.num_running) publish_stats();  // only this thread writes stats_
 }
 
 void EngineCore::publish_stats() noexcept {
