@@ -119,8 +119,9 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
     engine = loaded
   }
   let names = models.count > 1 ? models.map(\.name).joined(separator: ", ") : options.modelNames[0]
-  Terminal.write("pagoda: serving \(names) at \(server.url)\n")
+  // Before the line, so that whoever waits for the line finds the server with pagoda ps.
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: names) }
+  Terminal.write("pagoda: serving \(names) at \(server.url)\n")
   defer { ServerRecord.withdraw() }
   await latch.wait()
   log.write("pagoda: finishing requests in flight; press again to stop immediately")
