@@ -1,7 +1,9 @@
 """A `pagoda serve` on a free port, for the tests of the server and of its clients."""
 import contextlib
 import os
+import random
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -13,6 +15,22 @@ import requests
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
 MODEL = "pagoda-mini"
+LONG = {"ignore_eos": True, "max_tokens": 8000, "speculate": False}  # several seconds on any machine
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end, f"no {what}"
+        time.sleep(0.02)
+
+
+def free_port():
+    """A port that no connection gets before the caller listens on it: those are from 32768 on."""
+    while True:
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", random.randrange(20000, 32000)))
+            return tried.getsockname()[1]
 
 
 class Server:
@@ -29,12 +47,12 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=120)
 
     @contextlib.contextmanager
     def endless(self, count=1):
-        """Answers that continue, and are read, until the context manager exits."""
-        body = {"messages": user("Hello!"), "stream": True, "ignore_eos": True, "max_tokens": 8000}
+        """Answers that continue, and are read, until the context manager exits. For a moment between two there is none."""
+        body = {**LONG, "messages": user("Hello!"), "stream": True}
         begun, ending = threading.Semaphore(0), threading.Event()
 
         def read():
@@ -63,11 +81,8 @@ class Server:
         return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
     def wait_until_idle(self):
-        for _ in range(500):
-            if requests.get(self.url + "/health").json() == {"status": "ok", "running": 0, "waiting": 0}:
-                return
-            time.sleep(0.02)
-        raise AssertionError("the server did not become idle")
+        idle = {"status": "ok", "running": 0, "waiting": 0}
+        wait_for(lambda: requests.get(self.url + "/health").json() == idle, "idle server")
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,10 @@ class Terminal:
     def wait_for_text(self, text):
         self.wait_for(lambda: text in self.text(), repr(text))
 
+    def wait_for_output(self, text):
+        """For text that may be overwritten before the screen is looked at."""
+        self.wait_for(lambda: text in self.output, repr(text))
+
     def wait_for_prompt(self, count=1):
         """The prompt is the last line with text, for the count-th time."""
         self.wait_for(lambda: self.output.count(b"\x1b[?2004h") >= count and self.lines_with_text()[-1:] == [">"], "prompt")

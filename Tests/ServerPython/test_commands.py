@@ -2,12 +2,11 @@
 import json
 import os
 import re
-import socket
 import subprocess
 
 import pytest
 import requests
-from conftest import PROGRAM, ROOT, Server
+from conftest import PROGRAM, ROOT, Server, free_port
 
 
 def documented_commands():
@@ -21,7 +20,7 @@ def test_curl_loops_work_as_typed(server):
     assert len(blocks) >= 2
     for block in blocks:
         command = block.replace("localhost:8080", server.url.removeprefix("http://"))
-        run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+        run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
         assert run.returncode == 0, run.stderr
         wanted = ['"embedding"'] if "/v1/embeddings" in block else ["Paris", "choices"]
         assert any(word in run.stdout for word in wanted), run.stdout[:1000]
@@ -36,9 +35,7 @@ def test_the_embedded_model_answers_to_both_of_its_names(server):
 
 
 def test_sigterm_while_the_model_loads_ends_well():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([PROGRAM, "serve", "--port", str(port), "--shape", "qwen3.5-2b"], stdout=subprocess.PIPE)
     while True:  # until it listens
         assert process.poll() is None
@@ -48,23 +45,23 @@ def test_sigterm_while_the_model_loads_ends_well():
         except requests.ConnectionError:
             continue
     process.terminate()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
 
 
 def test_bench_serve_measures(server):
     command = [PROGRAM, "bench", "serve", "--base-url", server.url, "--num-prompts", "8", "--max-concurrency", "4",
                "--random-input-len", "16", "--random-output-len", "8", "--seed", "3"]
-    table = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    table = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert table.returncode == 0, table.stderr
     for row in ["Successful requests:  ", "Output token throughput (tok/s):", "P99 TTFT (ms):", "Mean TPOT (ms):", "Median ITL (ms):"]:
         assert row in table.stdout, row
-    result = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=60).stdout)
+    result = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300).stdout)
     assert result["completed"] == 8 and result["failed"] == 0
     assert result["total_input_tokens"] == 8 * 16 and result["total_output_tokens"] == 8 * 8
     assert 0 < result["mean_ttft_ms"] <= result["p99_ttft_ms"]
     builtin = [PROGRAM, "bench", "serve", "--base-url", server.url, "--dataset-name", "builtin", "--num-prompts", "4",
                "--endpoint", "/v1/chat/completions", "--request-rate", "50", "--json"]
-    assert json.loads(subprocess.run(builtin, capture_output=True, text=True, timeout=60).stdout)["completed"] == 4
+    assert json.loads(subprocess.run(builtin, capture_output=True, text=True, timeout=300).stdout)["completed"] == 4
 
 
 def test_bench_serve_reads_sharegpt(server, tmp_path):
@@ -73,14 +70,14 @@ def test_bench_serve_reads_sharegpt(server, tmp_path):
     file.write_text(json.dumps([{"id": "1", "conversations": turns}, {"id": "2", "conversations": []}]))
     command = [PROGRAM, "bench", "serve", "--base-url", server.url, "--dataset-name", "sharegpt", "--dataset-path", file,
                "--num-prompts", "3", "--json"]
-    assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60).stdout)["completed"] == 3
+    assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300).stdout)["completed"] == 3
 
 
 @pytest.mark.parametrize("options", [
     ["--host", "0.0.0.0", "--port", "0"], ["--port", "70000"], ["--api-key="], ["extra"], ["--max-queue", "-1"],
 ])
 def test_options_that_cannot_work_are_refused(options):
-    run = subprocess.run([PROGRAM, "serve", *options], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([PROGRAM, "serve", *options], capture_output=True, text=True, timeout=300)
     assert run.returncode in (1, 64) and run.stderr.startswith("pagoda: error:")
 
 
@@ -97,7 +94,7 @@ def test_a_log_that_is_not_read_does_not_stop_the_server():
     server = Server("--access-log", "-")  # its standard error is a pipe that is not read
     with requests.Session() as session:
         for _ in range(1500):  # 400 KB of log: six times what a pipe holds
-            assert session.get(server.url + "/v1/models", timeout=20).status_code == 200
+            assert session.get(server.url + "/v1/models", timeout=120).status_code == 200
     assert server.stop() == 0
 
 
@@ -111,7 +108,7 @@ def test_keys_come_from_a_file(tmp_path):
     log = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [row["key"] for row in log] == ["anna", "anna", "ben", "ben", None]
     file.write_text("anna\n")
-    run = subprocess.run([PROGRAM, "serve", "--api-key-file", file], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([PROGRAM, "serve", "--api-key-file", file], capture_output=True, text=True, timeout=300)
     assert run.returncode == 1 and "line 1" in run.stderr
 
 
@@ -122,7 +119,7 @@ def test_a_socket_in_the_file_system(tmp_path):
     answer = subprocess.run(["curl", "-s", "--unix-socket", path, "http://localhost/health"], capture_output=True, text=True)
     assert json.loads(answer.stdout)["status"] == "ok"
     process.terminate()
-    assert process.wait(timeout=60) == 0 and not os.path.exists(path)
+    assert process.wait(timeout=300) == 0 and not os.path.exists(path)
 
 
 def test_memory_stays_flat_over_500_requests():
@@ -136,7 +133,7 @@ def test_memory_stays_flat_over_500_requests():
     def load(count, seed):
         command = [PROGRAM, "bench", "serve", "--base-url", server.url, "--num-prompts", str(count), "--max-concurrency", "16",
                    "--random-input-len", "32", "--random-output-len", "4", "--seed", str(seed), "--json"]
-        assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=120).stdout)["completed"] == count
+        assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300).stdout)["completed"] == count
 
     # Pools count as resident from their first use, and how soon every slot has been used depends on the schedule. A leak
     # grows in every round; a pool stops.

@@ -3,13 +3,11 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
-import time
 
 import pytest
 import requests
-from conftest import MODEL, PROGRAM, ROOT
+from conftest import LONG, MODEL, PROGRAM, ROOT, free_port, wait_for
 
 PLACES = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin:" + os.environ.get("PATH", "")
 PROXIES = {name: shutil.which(name, path=PLACES) for name in ("nginx", "caddy")}
@@ -51,9 +49,7 @@ def proxy(request, tmp_path_factory):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=DNS:localhost", "-keyout", folder / "llm.key", "-out", folder / "llm.pem"],
                    check=True, capture_output=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = request.param(folder, port)
     server = subprocess.Popen([PROGRAM, "serve", "--unix", folder / "pagoda.sock"], stdout=subprocess.PIPE, text=True)
     assert "unix:" in server.stdout.readline()
@@ -62,18 +58,20 @@ def proxy(request, tmp_path_factory):
     session.trust_env = False  # no other certificates than this one
     session.verify = str(folder / "llm.pem")
     session.url = f"https://localhost:{port}"
-    for _ in range(200):
+
+    def answers():
+        assert front.poll() is None, "the proxy did not start"
         try:
-            session.get(session.url + "/health", timeout=5)
-            break
+            return session.get(session.url + "/health").ok
         except requests.ConnectionError:
-            assert front.poll() is None, "the proxy did not start"
-            time.sleep(0.05)
+            return False
+
+    wait_for(answers, "proxy")
     yield session
     front.terminate()
-    front.wait(timeout=20)
+    front.wait(timeout=120)
     server.terminate()
-    assert server.wait(timeout=60) == 0
+    assert server.wait(timeout=120) == 0
 
 
 def test_answers_and_the_page_come_through(proxy):
@@ -87,7 +85,7 @@ def test_answers_and_the_page_come_through(proxy):
 
 
 def test_streams_are_not_collected_by_the_proxy(proxy):
-    body = {"messages": [{"role": "user", "content": "Hello!"}], "stream": True, "ignore_eos": True, "max_tokens": 4000}
+    body = {**LONG, "messages": [{"role": "user", "content": "Hello!"}], "stream": True}
     with proxy.post(proxy.url + "/v1/chat/completions", json=body, stream=True) as answer:
         lines = (line for line in answer.iter_lines() if line.startswith(b"data: {"))
         first = json.loads(next(lines)[6:])
@@ -98,11 +96,7 @@ def test_streams_are_not_collected_by_the_proxy(proxy):
 
 
 def test_a_client_that_leaves_the_proxy_ends_its_answer(proxy):
-    for _ in range(500):
-        if proxy.get(proxy.url + "/health").json()["running"] == 0:
-            return
-        time.sleep(0.02)
-    raise AssertionError("the answer of a client that left is still being made")
+    wait_for(lambda: proxy.get(proxy.url + "/health").json()["running"] == 0, "end of the answer of a client that left")
 
 
 def test_bodies_above_the_limit_are_refused_by_the_proxy(proxy):

@@ -208,7 +208,7 @@ def test_names_that_people_try():
 def test_a_pull_without_a_network_says_so_at_once():
     environment = {"HF_ENDPOINT": "http://127.0.0.1:9"}
     with Terminal("pull", "a/b", "--retries", "2", **environment) as pull:
-        pull.wait_for_text("asking 127.0.0.1")
+        pull.wait_for_output(b"asking 127.0.0.1")
         assert pull.wait_for_end() == 1
         assert b"trying again (2 of 2)" in pull.output
     offline = run("pull", "a/b", HF_HUB_OFFLINE="1")
@@ -265,7 +265,7 @@ def test_completions_know_every_command(tmp_path):
 
 
 def test_servers_are_listed_watched_and_stopped(tmp_path):
-    from conftest import Server
+    from conftest import Server, wait_for
     here = {"XDG_RUNTIME_DIR": str(tmp_path)}
     server = Server(environment=here)
     listed = json.loads(run("ps", "--json", **here).stdout)
@@ -273,8 +273,10 @@ def test_servers_are_listed_watched_and_stopped(tmp_path):
     top = run("top", server.url, **here).stdout
     assert "0 running, 0 waiting" in top and "KV cache" in top and "states kept" in top
     with server.endless():
-        lines = run("top", server.url, **here).stdout.splitlines()
-        assert [line.split()[1] for line in lines if line.startswith("#")] == ["answering"], lines
+        def lanes():
+            return [line.split()[1] for line in run("top", server.url, **here).stdout.splitlines() if line.startswith("#")]
+
+        wait_for(lambda: lanes() == ["answering"], "lane")
     assert "has ended" in run("stop", **here).stdout
     assert server.process.wait(timeout=60) == 0
     assert run("ps", **here).stdout == "No server is running; pagoda serve starts one.\n"
