@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-expect.set_options(timeout=30_000)  # other stages run at the same time
+PATIENCE = 120_000  # other stages run at the same time
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,7 @@ def refusals():
 @pytest.fixture
 def page(browser, server, refusals):
     context = browser.new_context(viewport={"width": 1100, "height": 760})
+    context.set_default_timeout(PATIENCE)
     tab = context.new_page()
     problems, urls = [], []
     tab.on("pageerror", lambda error: problems.append(str(error)))

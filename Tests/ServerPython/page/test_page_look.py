@@ -67,10 +67,9 @@ def size(page, request):
 def check(page, request):
     """Runs axe on the current page."""
     from axe_playwright_python.sync_playwright import Axe
-    page.emulate_media(color_scheme=request.param)
+    page.emulate_media(color_scheme=request.param, reduced_motion="reduce")  # no colours between two others
 
     def run(state):
-        page.wait_for_timeout(300)  # transitions of colours end
         shots = os.environ.get("SCREENSHOTS")
         if shots:
             page.screenshot(path=os.path.join(shots, f"{state}-{request.param}-{page.viewport_size['width']}.png"))
@@ -125,11 +124,12 @@ def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, che
     expect(page.locator(".toast")).to_contain_text("holds no chats")
     check("toast")
     page.unroute("**/v1/chat/completions")
-    for name, answer in (("away", lambda route: route.abort()), ("key", lambda route: route.fulfill(status=401, body="{}"))):
+    refused = [("away", lambda route: route.abort()), ("key", lambda route: route.fulfill(status=401, body="{}"))]
+    for count, (name, answer) in enumerate(refused, 1):
         page.route("**/v1/chat/completions", answer, times=1)
         page.fill("#input", "Hello!")
         page.keyboard.press("Enter")
-        expect(page.locator(".error button").last).to_be_visible()
+        expect(page.locator(".error button")).to_have_count(count)
         check(name)
     if size[0] < 700:
         page.click("#menu")
