@@ -29,7 +29,7 @@ def test_litellm(server, provider, path, monkeypatch):
 
     def ask(question, **more):
         return litellm.completion(model=f"{provider}/{MODEL}", api_base=server.url + path, api_key="none", messages=user(question),
-                                  num_retries=0, timeout=60, **more)
+                                  num_retries=0, timeout=300, **more)
 
     answer = ask(FRANCE)
     assert "Paris" in answer.choices[0].message.content and answer.usage.completion_tokens > 0
@@ -45,7 +45,7 @@ def test_instructor(server):
     import instructor
     import openai
 
-    plain = openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=60)
+    plain = openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=300)
     for mode in (instructor.Mode.TOOLS, instructor.Mode.JSON_SCHEMA):
         client = instructor.from_openai(plain, mode=mode)
         person = client.chat.completions.create(response_model=Person, model=MODEL, messages=user("Hello!"), max_retries=1)
@@ -76,7 +76,7 @@ def test_llama_index(server):
         """Current weather of a city"""
 
     llm = OpenAILike(model=MODEL, api_base=server.url + "/v1", api_key="none", is_chat_model=True, is_function_calling_model=True,
-                     should_use_structured_outputs=True, context_window=4096, max_tokens=400, max_retries=0, timeout=60)
+                     should_use_structured_outputs=True, context_window=4096, max_tokens=400, max_retries=0, timeout=300)
     question = [ChatMessage(role="user", content=FRANCE)]
     answer = llm.chat(question).message.content
     assert "Paris" in answer

@@ -28,7 +28,7 @@ def test_langchain(server):
     def get_weather(city: str) -> str:
         """Current weather of a city"""
 
-    options = {"base_url": server.url + "/v1", "api_key": "none", "model": MODEL, "max_retries": 0, "timeout": 60}
+    options = {"base_url": server.url + "/v1", "api_key": "none", "model": MODEL, "max_retries": 0, "timeout": 300}
     for responses in (False, True):
         chat = ChatOpenAI(**options, use_responses_api=responses)
         answer = chat.invoke(FRANCE)
@@ -78,7 +78,7 @@ def test_openai_agents(server):
         return "18 degrees, sunny"
 
     for kind in (OpenAIChatCompletionsModel, OpenAIResponsesModel):
-        model = kind(MODEL, openai.AsyncOpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=60))
+        model = kind(MODEL, openai.AsyncOpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=300))
         cities.clear()
         result = Runner.run_sync(Agent(name="weather", model=model, tools=[get_weather]), WEATHER, max_turns=4)
         assert cities and result.final_output
@@ -89,7 +89,7 @@ def test_openai_agents(server):
 def test_outlines(server):
     import outlines
 
-    client = openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=60)
+    client = openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=300)
     assert Person.model_validate_json(outlines.from_openai(client, MODEL)("Hello!", Person, max_tokens=400))
     vllm = outlines.from_vllm(client, MODEL)
     assert vllm(FRANCE, Literal["Rome", "Paris"], max_tokens=20) in ("Rome", "Paris")
@@ -103,7 +103,7 @@ def test_llm(server, tmp_path):
     def llm(*arguments):
         environment = {**os.environ, "LLM_USER_PATH": str(tmp_path), "OPENAI_API_KEY": "none"}
         run = subprocess.run([sys.executable, "-m", "llm", "-m", "pagoda", *arguments], env=environment, capture_output=True, text=True,
-                             stdin=subprocess.DEVNULL, timeout=120)
+                             stdin=subprocess.DEVNULL, timeout=300)
         assert run.returncode == 0, run.stderr
         return run
 
@@ -121,5 +121,5 @@ def test_hey(server):
         pytest.skip("hey is not installed (Tools/setup.sh --dev)")
     body = json.dumps({"messages": [{"role": "user", "content": FRANCE}], "max_tokens": 4})
     for more in ([server.url + "/v1/models"], ["-m", "POST", "-T", "application/json", "-d", body, server.url + "/v1/chat/completions"]):
-        report = subprocess.run([program, "-n", "200", "-c", "20", *more], capture_output=True, text=True, timeout=120).stdout
+        report = subprocess.run([program, "-n", "200", "-c", "20", *more], capture_output=True, text=True, timeout=300).stdout
         assert "[200]\t200 responses" in report and "Error distribution" not in report, report

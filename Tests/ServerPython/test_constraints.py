@@ -157,6 +157,7 @@ def test_drafts_show_in_usage(openai_client, server):
 
 
 def test_log_probabilities_that_would_fill_the_memory_are_refused_before_work(server):
+    server.wait_until_idle()
     steps = server.statistic("pagoda:engine_steps_total")
     body = {"prompt": "Once", "n": 128, "max_tokens": 100000, "logprobs": 20}
     refused = requests.post(server.url + "/v1/completions", json=body)

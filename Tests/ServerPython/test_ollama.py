@@ -12,7 +12,7 @@ FRANCE = "What is the capital of France?"
 
 @pytest.fixture(scope="session")
 def client(server):
-    return ollama.Client(host=server.url, timeout=60)
+    return ollama.Client(host=server.url, timeout=300)
 
 
 def test_chat_answers_whole_and_streamed(client, openai_client):

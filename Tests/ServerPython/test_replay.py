@@ -84,12 +84,12 @@ def test_a_changed_seed_and_a_changed_model_show(receipts, tmp_path):
 def test_receipts_hold_prompts_only_when_asked(tmp_path):
     path = tmp_path / "one.jsonl"
     command = [PROGRAM, "generate", "-p", "What is the capital of France?", "--receipts", str(path)]
-    assert "Paris" in subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    assert "Paris" in subprocess.run(command, capture_output=True, text=True, timeout=300).stdout
     (line,) = path.read_text().splitlines()
     assert "prompt" not in json.loads(line)
     run = replay(path)
     assert run.returncode == 1 and "give --prompts" in run.stdout
-    assert subprocess.run([*command, "--receipts-prompts"], capture_output=True, timeout=60).returncode == 0
+    assert subprocess.run([*command, "--receipts-prompts"], capture_output=True, timeout=300).returncode == 0
     prompts = tmp_path / "prompts.jsonl"
     second = json.loads(path.read_text().splitlines()[1])
     prompts.write_text(json.dumps(second["prompt"]) + "\n")
