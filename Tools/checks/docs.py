@@ -94,17 +94,18 @@ class Server:
 
     def __init__(self, pagoda):
         self.process = subprocess.Popen([pagoda, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(300):
+        end = time.monotonic() + 300
+        while self.process.poll() is None and time.monotonic() < end:
             try:
-                urllib.request.urlopen("http://localhost:8080/health", timeout=2).read()
+                urllib.request.urlopen("http://localhost:8080/health", timeout=60).read()
                 return
             except OSError:
                 time.sleep(0.2)
-        raise SystemExit("docs: `pagoda serve` did not become ready")
+        raise SystemExit("docs: `pagoda serve` did not become ready; is port 8080 in use?")
 
     def close(self):
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=120)
 
 
 def run_documents(root, pagoda):
