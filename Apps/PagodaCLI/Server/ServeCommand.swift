@@ -119,7 +119,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
     engine = loaded
   }
   let names = models.count > 1 ? models.map(\.name).joined(separator: ", ") : options.modelNames[0]
-  // Before the line, so that whoever waits for the line finds the server with pagoda ps.
+  // Announced first: a script that waits for the line below finds the server with pagoda ps.
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: names) }
   Terminal.write("pagoda: serving \(names) at \(server.url)\n")
   defer { ServerRecord.withdraw() }
