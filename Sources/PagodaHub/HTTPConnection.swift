@@ -28,10 +28,8 @@ final class HTTPConnection: Sendable {
     // The delegate's own timer watches the transfer: on some platforms this timeout does not detect trickling bytes.
     configuration.timeoutIntervalForRequest = settings.stallSeconds * 4
     configuration.timeoutIntervalForResource = 7 * 86400
-    let queue = OperationQueue()
-    queue.maxConcurrentOperationCount = 1
     delegate = TransferDelegate(stallSeconds: settings.stallSeconds)
-    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegate.queue)
   }
 
   deinit { session.finishTasksAndInvalidate() }
@@ -47,10 +45,10 @@ final class HTTPConnection: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         delegate.begin(Transfer(task: task, onHead: onHead, onData: onData, continuation: continuation))
         task.resume()
-        if Task.isCancelled { task.cancel() }
+        if Task.isCancelled { delegate.end(task, CancellationError()) }
       }
     } onCancel: {
-      task.cancel()
+      delegate.end(task, CancellationError())
     }
   }
 }
@@ -64,10 +62,13 @@ private struct Transfer {
   var failure: (any Error)?  // our own error; the session then only reports the cancellation
   var lastActivity = Date()
   var redirects = 0
+  var hasHead = false
 }
 
-/// Forwards the session's callbacks to the transfer in flight. The session calls it on one queue, the timer on another.
+/// Forwards the session's callbacks to the transfer in flight. The session calls it on `queue`, one call at a time; the timer and
+/// the senders use other threads.
 private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  let queue = OperationQueue()
   private let lock = NSLock()
   private var transfer: Transfer?
   private let stallSeconds: Double
@@ -77,6 +78,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
   init(stallSeconds: Double) {
     self.stallSeconds = stallSeconds
     super.init()
+    queue.maxConcurrentOperationCount = 1
     clock.setEventHandler { [weak self] in self?.endIfStalled() }
     clock.schedule(deadline: .now() + stallSeconds / 4, repeating: stallSeconds / 4)
     clock.resume()
@@ -86,12 +88,33 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
 
   func begin(_ transfer: Transfer) { lock.withLock { self.transfer = transfer } }
 
-  private func endIfStalled() {
-    lock.withLock {
-      guard let last = transfer?.lastActivity, Date().timeIntervalSince(last) > stallSeconds else { return }
-      fail(TransportFailure(message: "no data arrived for \(Int(stallSeconds.rounded(.up))) seconds"))
+  /// Before the head of the response has arrived, the task is not cancelled but left to its own timeout, and its callbacks are
+  /// ignored: FoundationNetworking traps if a task is cancelled while it waits for the delegate's answer to a redirect.
+  func end(_ task: URLSessionTask, _ error: any Error) {
+    queue.addOperation { [self] in
+      let abandoned = lock.withLock {
+        guard isCurrent(task), transfer?.failure == nil else { return nil as Transfer? }
+        if transfer?.hasHead == true {
+          fail(error)
+          return nil
+        }
+        defer { transfer = nil }
+        return transfer
+      }
+      abandoned?.continuation.resume(throwing: error)
     }
   }
+
+  private func endIfStalled() {
+    let stalled = lock.withLock {
+      transfer.flatMap { Date().timeIntervalSince($0.lastActivity) > stallSeconds ? $0.task : nil }
+    }
+    guard let stalled else { return }
+    end(stalled, TransportFailure(message: "no data arrived for \(Int(stallSeconds.rounded(.up))) seconds"))
+  }
+
+  /// Requires the lock.
+  private func isCurrent(_ task: URLSessionTask) -> Bool { transfer?.task.taskIdentifier == task.taskIdentifier }
 
   /// Requires the lock.
   private func fail(_ error: any Error) {
@@ -101,7 +124,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
 
   private func current(_ task: URLSessionTask) -> Transfer? {
     lock.withLock {
-      guard transfer?.task.taskIdentifier == task.taskIdentifier, transfer?.failure == nil else { return nil }
+      guard isCurrent(task), transfer?.failure == nil else { return nil }
       transfer?.lastActivity = Date()
       return transfer
     }
@@ -115,9 +138,11 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
       return completionHandler(nil)
     }
     let redirects = lock.withLock {
+      guard isCurrent(task) else { return nil as Int? }
       transfer?.redirects += 1
-      return transfer?.redirects ?? 0
+      return transfer?.redirects
     }
+    guard let redirects else { return completionHandler(nil) }
     if redirects > Self.maximumRedirects {
       return refuse("\(from.host ?? "the hub") redirects in a circle", completionHandler)
     }
@@ -144,6 +169,11 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
+    let isAbandoned = lock.withLock {
+      if isCurrent(dataTask) { transfer?.hasHead = true }
+      return !isCurrent(dataTask)
+    }
+    if isAbandoned { dataTask.cancel() }
     guard let transfer = current(dataTask), let response = response as? HTTPURLResponse else {
       return completionHandler(.cancel)
     }
@@ -169,7 +199,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     let ended = lock.withLock {
-      guard transfer?.task.taskIdentifier == task.taskIdentifier else { return nil as Transfer? }
+      guard isCurrent(task) else { return nil as Transfer? }
       defer { transfer = nil }
       return transfer
     }

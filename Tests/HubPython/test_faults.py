@@ -217,3 +217,9 @@ def test_a_redirect_within_the_hub_keeps_the_token(tmp_path):
     hub.faults[SMALL] = [redirect(f"{hub.url}/{hub.name}/resolve/{COMMIT}/{SMALL}")]
     harness.pull_succeeds(HF_TOKEN="hf_secret")
     hub.stop()
+
+
+@pytest.mark.parametrize("seconds", ["0.001", "0.002", "0.003", "0.005", "0.008"])
+def test_a_timeout_between_two_redirects_is_an_error_and_no_crash(harness, seconds):
+    harness.hub.faults["api"] = [redirect(f"{harness.hub.url}/api/models/{harness.hub.name}")] * 99
+    harness.pull_fails(arguments=["--retries", "3"], HF_HUB_DOWNLOAD_TIMEOUT=seconds)
