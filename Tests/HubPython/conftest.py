@@ -16,6 +16,14 @@ PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
 MINI = ROOT / "Sources/MiniModel/files"
 SHARD = "model-00001-of-00002.safetensors"
 QUESTION = "What is the capital of France?"
+PATIENCE = 300  # seconds until a program counts as stuck: far more than a busy machine needs
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come about"
+        time.sleep(0.01)
 
 
 class AtTerminal:
@@ -41,7 +49,7 @@ class AtTerminal:
 
     def wait_for(self, text):
         """Waits until the output contains `text`, and returns the output."""
-        end = time.monotonic() + 300  # a program that keeps drawing is never silent
+        end = time.monotonic() + PATIENCE  # a program that keeps drawing is never silent
         while text not in self.output:
             assert self.read() and time.monotonic() < end, f"no {text!r} in {self.output!r}"
         return self.output
@@ -72,7 +80,7 @@ class Harness:
 
     def environment(self, **changes):
         kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
-        return kept | {"HF_HOME": str(self.folder), "HF_ENDPOINT": self.hub.url, "HF_HUB_DOWNLOAD_TIMEOUT": "10",
+        return kept | {"HF_HOME": str(self.folder), "HF_ENDPOINT": self.hub.url, "HF_HUB_DOWNLOAD_TIMEOUT": "60",
                        "no_proxy": "127.0.0.1,localhost"} | changes
 
     def start(self, *arguments, preexec=None, **environment):
@@ -81,7 +89,10 @@ class Harness:
 
     def run(self, *arguments, preexec=None, **environment):
         process = self.start(*arguments, preexec=preexec, **environment)
-        output, errors = process.communicate(timeout=60)
+        try:
+            output, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()  # no effect on one that has ended
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
     def at_terminal(self, *arguments):

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -232,28 +231,31 @@ def portal_page(handler, file, begin):
     handler.reply(200, b"<html>Please log in</html>", {"Content-Type": "text/html"})
 
 
-def stall(seconds, share=0.3):
+def stall(share=0.3):
+    """Sends a part, then nothing until the client leaves."""
     def fault(handler, file, begin):
         rest = file.data[begin:]
         ranged = {"Content-Range": f"bytes {begin}-{len(file.data) - 1}/{len(file.data)}"} if begin else {}
         handler.head(206 if begin else 200, {"Content-Length": str(len(rest)), **ranged})
         handler.wfile.write(rest[:int(len(rest) * share)])
         handler.wfile.flush()
-        time.sleep(seconds)
+        handler.connection.recv(1)
         handler.close_connection = True
     return fault
 
 
-def slow(seconds, steps=20):
+def held(released, share=0.2):
+    """Sends a part, then a byte now and then until `released` is set, then the rest."""
     def fault(handler, file, begin):
         rest = file.data[begin:]
         ranged = {"Content-Range": f"bytes {begin}-{len(file.data) - 1}/{len(file.data)}"} if begin else {}
         handler.head(206 if begin else 200, {"Content-Length": str(len(rest)), **ranged})
-        size = len(rest) // steps + 1
-        for offset in range(0, len(rest), size):
-            handler.wfile.write(rest[offset:offset + size])
-            handler.wfile.flush()
-            time.sleep(seconds / steps)
+        sent = int(len(rest) * share)
+        handler.wfile.write(rest[:sent])
+        while not released.wait(0.1):
+            handler.wfile.write(rest[sent:sent + 1])
+            sent += 1
+        handler.wfile.write(rest[sent:])
     return fault
 
 

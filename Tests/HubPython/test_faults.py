@@ -1,11 +1,11 @@
 """`pagoda pull` with a failing hub, network or disk: it ends with a verified model or a clear error."""
 import resource
 import signal
-import time
+import threading
 
 import pytest
-from conftest import MINI, SHARD, Harness
-from hub_server import (COMMIT, Hub, portal_page, redirect, short_body, slow, stall, status, whole_file_to_a_range, wrong_bytes,
+from conftest import MINI, PATIENCE, SHARD, Harness, wait_until
+from hub_server import (COMMIT, Hub, held, portal_page, redirect, short_body, stall, status, whole_file_to_a_range, wrong_bytes,
                         wrong_range)
 
 SMALL = "config.json"
@@ -33,8 +33,8 @@ def test_one_fault_is_got_over(harness, file, fault):
 
 
 def test_a_stalled_transfer_is_resumed(harness):
-    harness.hub.faults[SHARD] = [stall(30)]
-    harness.pull_succeeds(HF_HUB_DOWNLOAD_TIMEOUT="1")
+    harness.hub.faults[SHARD] = [stall()]
+    harness.pull_succeeds(HF_HUB_DOWNLOAD_TIMEOUT="5")
     assert int(ranges(harness)[1][6:-1]) > 1_000_000
 
 
@@ -145,36 +145,37 @@ def test_a_disk_that_fills_up_is_an_error_and_the_rest_comes_later(harness):
 
 
 def test_two_pulls_at_once_fetch_every_file_once(harness):
-    harness.hub.faults[SHARD] = [slow(1)]
+    released = threading.Event()
+    harness.hub.faults[SHARD] = [held(released)]
     pulls = [harness.start("pull", harness.hub.name) for _ in range(2)]
+    wait_until(lambda: len(harness.hub.requests("/tree/")) == 2, "the second pull")
+    released.set()
     for process in pulls:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
     harness.check_complete()
     assert len(harness.hub.requests("/content/")) == 3, "two shards and the tokenizer"
 
 
 def test_rm_does_not_take_files_from_under_a_pull(harness):
-    harness.hub.faults[SHARD] = [slow(2)]
+    released = threading.Event()
+    harness.hub.faults[SHARD] = [held(released)]
     process = harness.start("pull", harness.hub.name)
     wait_for_partial(harness)
     run = harness.run("rm", harness.hub.name)
     assert run.returncode == 1 and "another process" in run.stderr
-    assert process.wait(timeout=60) == 0
+    released.set()
+    assert process.wait(timeout=PATIENCE) == 0
     harness.check_complete()
 
 
 def wait_for_partial(harness):
-    for _ in range(1000):
-        for path in harness.repository.glob(f"blobs/{harness.hub.files[SHARD].etag}.incomplete"):
-            if path.stat().st_size > 1_000_000:
-                return
-        time.sleep(0.01)
-    raise AssertionError("no bytes came")
+    partial = harness.repository / f"blobs/{harness.hub.files[SHARD].etag}.incomplete"
+    wait_until(lambda: partial.exists() and partial.stat().st_size > 1_000_000, "a partial file")
 
 
 def test_a_killed_pull_is_continued(harness):
-    harness.hub.faults[SHARD] = [slow(20)]
+    harness.hub.faults[SHARD] = [held(threading.Event())]
     process = harness.start("pull", harness.hub.name)
     wait_for_partial(harness)
     process.kill()
@@ -188,11 +189,11 @@ def test_a_killed_pull_is_continued(harness):
 
 
 def test_ctrl_c_ends_a_pull_and_keeps_received_bytes(harness):
-    harness.hub.faults[SHARD] = [slow(20)]
+    harness.hub.faults[SHARD] = [held(threading.Event())]
     process = harness.start("pull", harness.hub.name)
     wait_for_partial(harness)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == 130
+    assert process.wait(timeout=PATIENCE) == 130
     harness.pull_succeeds()
     assert int(ranges(harness)[-1][6:-1]) > 1_000_000
 

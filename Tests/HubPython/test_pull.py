@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import MINI, QUESTION, ROOT, SHARD, Harness, listed
+from conftest import MINI, PATIENCE, QUESTION, ROOT, SHARD, Harness, listed
 from hub_server import COMMIT, Hub, HubFile
 
 
@@ -27,7 +27,7 @@ def test_huggingface_hub_loads_the_same_cache_offline(harness):
             f"print(hf_hub_download({harness.hub.name!r}, 'tokenizer.json'))\n"
             "r = s(); print(len(r.warnings), [(x.repo_id, x.nb_files) for x in r.repos])")
     run = subprocess.run([sys.executable, "-c", code], env=harness.environment(HF_HUB_OFFLINE="1"), capture_output=True,
-                         text=True, timeout=60)
+                         text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     lines = run.stdout.split("\n")
     assert lines[0] == str(harness.snapshot()) and lines[1] == str(harness.snapshot() / "tokenizer.json")
@@ -37,7 +37,7 @@ def test_huggingface_hub_loads_the_same_cache_offline(harness):
 def test_pagoda_answers_from_what_huggingface_hub_fetched(harness):
     code = f"from huggingface_hub import snapshot_download\nsnapshot_download({harness.hub.name!r})"
     run = subprocess.run([sys.executable, "-c", code], env=harness.environment(HF_HUB_DISABLE_XET="1"), capture_output=True,
-                         text=True, timeout=60)
+                         text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     fetched = len(harness.hub.requests("/content/"))
     answer = harness.run("generate", "--model", harness.hub.name, "-p", QUESTION)
@@ -112,7 +112,7 @@ def test_chat_offers_to_fetch_a_model_and_continues_into_the_chat(harness):
     with harness.at_terminal("chat", harness.hub.name) as chat:
         assert re.search(rb"Fetch it \([\d.]+ MiB\)\? \[Y/n\]", chat.wait_for(b"[Y/n]"))
         chat.type("n\n")
-        assert b"was not fetched" in chat.wait_for_end() and chat.process.wait(timeout=60) == 1
+        assert b"was not fetched" in chat.wait_for_end() and chat.process.wait(timeout=PATIENCE) == 1
     assert not harness.hub.requests("/content/"), "nothing is fetched unless asked for"
     with harness.at_terminal("chat", harness.hub.name, "--temperature", "0") as chat:
         chat.wait_for(b"[Y/n]")
@@ -122,7 +122,7 @@ def test_chat_offers_to_fetch_a_model_and_continues_into_the_chat(harness):
         chat.wait_for(b"Paris")
         chat.type("/bye\r")
         chat.wait_for_end()
-        assert chat.process.wait(timeout=60) == 0
+        assert chat.process.wait(timeout=PATIENCE) == 0
     harness.check_complete()
 
 
