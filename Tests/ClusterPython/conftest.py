@@ -3,7 +3,7 @@ import shutil
 import sys
 
 import pytest
-from replicas import ROOT, Daemon, Replica, free_port
+from replicas import ROOT, Daemon, Replica, free_port, read_json
 
 sys.path.insert(0, str(ROOT / "Deploy/ray"))
 
@@ -19,9 +19,12 @@ def replicas():
 @pytest.fixture(scope="class")
 def sglang_router(replicas):
     port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    # Alone, the status is 200 as soon as the router has found one of the replicas.
     router = Daemon([str(ROOT / "Deploy/sglang-router/start.sh"), str(port), *(r.url for r in replicas)],
-                    {"PYTHON": sys.executable, "PROMETHEUS_PORT": str(free_port())}, f"http://127.0.0.1:{port}/readiness")
-    router.url = f"http://127.0.0.1:{port}"
+                    {"PYTHON": sys.executable, "PROMETHEUS_PORT": str(free_port())},
+                    lambda: read_json(url + "/readiness")[1].get("healthy_workers") == len(replicas))
+    router.url = url
     yield router
     router.stop()
 
@@ -31,12 +34,14 @@ def haproxy(replicas, tmp_path_factory):
     program = shutil.which("haproxy") or "/usr/sbin/haproxy"
     folder = tmp_path_factory.mktemp("haproxy")
     statistics = folder / "stats.cfg"
-    statistics.write_text(f"global\n  stats socket {folder}/stats mode 600\n")
+    # One thread: it changes all its counts of a request before it shows any of them.
+    statistics.write_text(f"global\n  nbthread 1\n  stats socket {folder}/stats mode 600\n")
     port = free_port()
+    url = f"http://127.0.0.1:{port}"
     addresses = {f"REPLICA{i + 1}": f"127.0.0.1:{r.port}" for i, r in enumerate(replicas)}
     router = Daemon([program, "-db", "-f", str(ROOT / "Deploy/haproxy/haproxy.cfg"), "-f", str(statistics)],
-                    {"LISTEN": f"127.0.0.1:{port}", **addresses}, f"http://127.0.0.1:{port}/health")
-    router.url = f"http://127.0.0.1:{port}"
+                    {"LISTEN": f"127.0.0.1:{port}", **addresses}, lambda: read_json(url + "/health")[0] == 200)
+    router.url = url
     router.statistics = f"{folder}/stats"
     yield router
     router.stop()

@@ -1,9 +1,12 @@
 """Replicas of `pagoda serve` on loopback, and the helpers shared by the tests of all routers."""
+import http.client
 import json
 import os
+import random
 import re
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -14,12 +17,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda")).resolve()
 MODEL = "pagoda-mini"
+# Ports that the system gives to no connection and Ray to no worker; each is used once. A server can therefore be restarted on
+# its port, and no other program takes a port between free_port() and its use.
+PORTS = iter(random.SystemRandom().sample(range(20000, 32000), 12000))
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    for port in PORTS:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise AssertionError("no port is free")
 
 
 def parsed(body):
@@ -29,18 +40,19 @@ def parsed(body):
         return {}
 
 
-def read_json(url, timeout=10):
-    """Status and body of a GET; status 0 if there is no server."""
+def read_json(url, timeout=60):
+    """Status and body of a GET; status 0 if there is no server, or it ended before its answer did."""
     try:
-        with urllib.request.urlopen(url, timeout=timeout) as response:
-            return response.status, parsed(response.read())
-    except urllib.error.HTTPError as error:
-        return error.code, parsed(error.read())
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        try:
+            with urllib.request.urlopen(url, timeout=timeout) as response:
+                return response.status, parsed(response.read())
+        except urllib.error.HTTPError as error:
+            return error.code, parsed(error.read())
+    except (OSError, http.client.HTTPException):
         return 0, {}
 
 
-def wait_until(condition, seconds=60, what="the condition"):
+def wait_until(condition, what, seconds=300):
     """Polls until a condition holds; returns how long it took."""
     begin = time.monotonic()
     while time.monotonic() < begin + seconds:
@@ -50,13 +62,18 @@ def wait_until(condition, seconds=60, what="the condition"):
     raise AssertionError(f"{what} did not come about in {seconds} s")
 
 
+def prefix_files(folder):
+    """The prefix files in a folder by name: how many tokens each one leads to."""
+    return {path.name: struct.unpack_from("=Q", path.read_bytes(), 32)[0] for path in folder.glob("*.pagoda-prefix")}
+
+
 class Replica:
     """One `pagoda serve`, with a name that its responses contain; can be stopped and restarted on its port."""
 
     def __init__(self, name, *options):
         self.name = name
         self.options = options
-        self.port = 0
+        self.port = free_port()
         self.start()
 
     def start(self):
@@ -64,8 +81,7 @@ class Replica:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline()
         match = re.search(r"http://[^ ]+:(\d+)/", line)
-        assert match, f"no address in {line!r}"
-        self.port = int(match.group(1))
+        assert match and int(match.group(1)) == self.port, f"another address in {line!r}"
 
     @property
     def url(self):
@@ -82,7 +98,7 @@ class Replica:
     def drain(self):
         """Stops it as an upgrade does; returns its exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=90)
+        return self.process.wait(timeout=300)
 
     def stop(self):
         if self.process.poll() is None:
@@ -96,7 +112,7 @@ class Replica:
 class Daemon:
     """A router in its own process; its output is kept for failures."""
 
-    def __init__(self, command, environment, health_url, seconds=60):
+    def __init__(self, command, environment, is_ready):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         env={**os.environ, **environment})
         self.lines = []
@@ -105,13 +121,13 @@ class Daemon:
 
         def is_up():
             assert self.process.poll() is None, "the router ended: " + "".join(self.lines[-20:])
-            return read_json(health_url)[0] == 200
-        wait_until(is_up, seconds, "the router")
+            return is_ready()
+        wait_until(is_up, "the router")
 
     def stop(self):
         self.process.terminate()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

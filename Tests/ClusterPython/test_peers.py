@@ -11,7 +11,7 @@ import urllib.request
 
 import behaviour
 import pytest
-from replicas import Replica, wait_until
+from replicas import Replica, prefix_files, wait_until
 
 # A transfer is used however slow the machine is.
 PATIENT = ("--prefix-peer-share", "1000")
@@ -34,12 +34,11 @@ def ask(replica, question, key=None):
         async with behaviour.session() as client:
             headers = {"Authorization": f"Bearer {key}"} if key else {}
             return await behaviour.ask(client, replica.url, [{"role": "user", "content": question}], headers=headers)
-    answer = asyncio.run(run())
+    return asyncio.run(run())
+
+
+def text_and_cached(answer):
     return answer.text, answer.usage["prompt_tokens_details"]["cached_tokens"]
-
-
-def files_of(folder):
-    return len(list(folder.glob("*.pagoda-prefix")))
 
 
 class Giver:
@@ -52,16 +51,15 @@ class Giver:
         self.replica = Replica("giver", "--prefix-cache-dir", str(self.folder), "--prefix-secret", str(self.secret), *options)
 
     def ask(self, question, key=None):
-        """Returns when the files of the answer have been written."""
-        before = files_of(self.folder)
-        text, _ = ask(self.replica, question, key)
-        wait_until(lambda: files_of(self.folder) > before, 60, "a prefix file")
-        settled = files_of(self.folder)
-        while True:  # the last file is written after the answer
-            time.sleep(0.1)
-            if files_of(self.folder) == settled:
-                return text
-            settled = files_of(self.folder)
+        """Returns when the files of the answer have been written; the last one leads to the answer's end."""
+        before = prefix_files(self.folder)
+        answer = ask(self.replica, question, key)
+
+        def is_written():
+            return any(tokens >= answer.usage["prompt_tokens"] and name not in before
+                       for name, tokens in prefix_files(self.folder).items())
+        wait_until(is_written, "the files of the answer")
+        return answer.text
 
 
 class Proxy:
@@ -136,10 +134,10 @@ def test_a_prompt_read_on_one_server_is_found_by_another(tmp_path):
     try:
         question = long_question(1)
         expected = giver.ask(question)
-        text, cached = ask(taker, question)
+        text, cached = text_and_cached(ask(taker, question))
         assert text == expected
         assert cached >= 256 and metric(taker, "files_total") > 0 and metric(taker, "failures_total") == 0
-        text, cached = ask(stranger, question)
+        text, cached = text_and_cached(ask(stranger, question))
         assert (text, cached) == (expected, 0), "a server with another secret was given a prefix"
         assert metric(stranger, "failures_total") == 1
         for path, token in (("/v1/prefix/files/" + "0" * 32 + ".pagoda-prefix", None), ("/v1/prefix/files/../secret", "x")):
@@ -160,8 +158,8 @@ def test_a_key_finds_only_its_own_prefixes_elsewhere(tmp_path):
     try:
         question = long_question(2)
         expected = giver.ask(question, "first-key")
-        assert ask(taker, question, "second-key") == (expected, 0)
-        text, cached = ask(taker, question, "first-key")
+        assert text_and_cached(ask(taker, question, "second-key")) == (expected, 0)
+        text, cached = text_and_cached(ask(taker, question, "first-key"))
         assert text == expected and cached >= 256
     finally:
         giver.replica.stop()
@@ -182,11 +180,11 @@ def test_cut_changed_and_killed_transfers_never_change_an_answer(tmp_path):
         for number in range(ROUNDS):
             question = long_question(1000 * seed + number)
             expected = giver.ask(question)
-            size = sum(f.stat().st_size for f in giver.folder.glob("*.pagoda-prefix")) // files_of(giver.folder)
+            size = sum(f.stat().st_size for f in giver.folder.glob("*.pagoda-prefix")) // len(prefix_files(giver.folder))
             # The first is truncated, the second complete: so both occur in any number of rounds.
             fault = ["cut", None][number] if number < 2 else draw.choice(["cut", "cut", "flip", "flip", None, "kill"])
             proxy.spoil = fault and (fault, draw.randrange(size))
-            text, cached = ask(taker, question)
+            text, cached = text_and_cached(ask(taker, question))
             assert text == expected, f"round {number}: another answer after {fault}"
             num_spoilt += fault is not None and proxy.spoil is None
             num_brought += cached >= 256

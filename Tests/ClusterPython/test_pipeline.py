@@ -19,7 +19,7 @@ class Stage:
     """One `pagoda stage`; can be killed and restarted at its address."""
 
     def __init__(self):
-        self.port = 0
+        self.port = free_port()
         self.start()
 
     def start(self):
@@ -27,8 +27,7 @@ class Stage:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         match = re.search(r"at port (\d+)", line)
-        assert match, f"no port in {line!r}"
-        self.port = int(match.group(1))
+        assert match and int(match.group(1)) == self.port, f"another port in {line!r}"
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
     def kill(self):
@@ -78,7 +77,7 @@ def test_a_lost_stage_is_named_and_the_service_comes_back(expected):
                 failures.append(json.loads(error.read()))
         asking = threading.Thread(target=ask)
         asking.start()
-        wait_until(lambda: server.running() > 0, 60, "a running request")
+        wait_until(lambda: server.running() > 0, "a running request")
         stage.kill()
         killed = time.monotonic()
         asking.join()
@@ -89,7 +88,7 @@ def test_a_lost_stage_is_named_and_the_service_comes_back(expected):
         with pytest.raises(urllib.error.HTTPError):
             complete(server.url, TEXTS[0])
         stage.start()
-        wait_until(lambda: read_json(server.url + "/health")[0] == 200, 60, "the service")
+        wait_until(lambda: read_json(server.url + "/health")[0] == 200, "the service")
         assert answers(server.url) == expected
     finally:
         server.stop()
@@ -110,10 +109,10 @@ def test_ranks_of_mpirun_give_the_same_answers(expected):
         def is_up():
             assert ranks.poll() is None, "mpirun ended: " + "".join(lines[-20:])
             return read_json(url + "/health")[0] == 200
-        wait_until(is_up, 120, "the server")
+        wait_until(is_up, "the server")
         assert answers(url) == expected
         ranks.terminate()
-        ranks.wait(timeout=120)
+        ranks.wait(timeout=300)
     finally:
         if ranks.poll() is None:
             ranks.kill()

@@ -49,13 +49,13 @@ class TestPrefixRouter:
         answer = asyncio.run(ask())
         later = [*self.messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": "And?"}]
         for _ in range(5):
-            assert choose(router(timeout_s=5), self.candidates(replicas), later) == [["replica-2"], ["replica-1"]]
-        assert choose(router(timeout_s=5), self.candidates(replicas), later, exclude=["replica-2"]) == [["replica-1"]]
+            assert choose(router(timeout_s=60), self.candidates(replicas), later) == [["replica-2"], ["replica-1"]]
+        assert choose(router(timeout_s=60), self.candidates(replicas), later, exclude=["replica-2"]) == [["replica-1"]]
 
     def test_a_replica_that_is_gone_is_not_chosen(self, replicas):
         gone = candidate("gone", f"http://127.0.0.1:{free_port()}")
         for _ in range(5):
-            order = choose(router(timeout_s=5), [gone, *self.candidates(replicas)], self.messages)
+            order = choose(router(timeout_s=60), [gone, *self.candidates(replicas)], self.messages)
             assert len(order) == 2 and ["gone"] not in order
 
     def test_when_none_answers_two_are_compared_by_their_queues(self):
@@ -65,7 +65,7 @@ class TestPrefixRouter:
             assert len(order) == 1 and len(set(order[0])) == 2
 
     def test_replicas_of_another_version_make_no_offer(self, replicas):
-        order = choose(router(timeout_s=5, expect_version="9.9.9"), self.candidates(replicas), self.messages)
+        order = choose(router(timeout_s=60, expect_version="9.9.9"), self.candidates(replicas), self.messages)
         assert len(order) == 1, "an offer was taken from another version"
 
 

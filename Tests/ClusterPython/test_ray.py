@@ -15,7 +15,9 @@ class RayApplication:
     def __init__(self):
         os.environ["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(ROOT / "Deploy/ray"), os.environ.get("PYTHONPATH")]))
-        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
+        # The timeouts are long: on a busy machine the proxy takes more than Ray's 5 seconds to start, and would be killed.
+        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled",
+                          RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S="300", RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S="300")
         from ray import serve
         self.serve = serve
         ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False,
@@ -45,7 +47,7 @@ class RayApplication:
 
     def replica_urls(self):
         handle = self.serve.get_deployment_handle("Engine", "pagoda")
-        return {entry["url"] for entry in handle.broadcast("record_replica_metadata").results(timeout_s=30)}
+        return {entry["url"] for entry in handle.broadcast("record_replica_metadata").results(timeout_s=300)}
 
     def running(self):
         return sum(read_json(url + "/health")[1].get("running", 0) for url in self.replica_urls())
@@ -61,7 +63,7 @@ def application():
     app.deploy()
     yield app
     app.stop()
-    wait_until(lambda: not app.engines(), 60, "the end of the engines")
+    wait_until(lambda: not app.engines(), "the end of the engines")
 
 
 def test_conversations_stay_where_their_prefix_is(application):
@@ -84,7 +86,7 @@ def test_a_client_that_leaves_ends_its_answer(application):
 def test_an_update_of_all_replicas_loses_nothing(application):
     before = set(application.engines())
     behaviour.check_restart(application.url, lambda: application.deploy(arguments=["--threads", "1", "--max-queue", "99"]))
-    wait_until(lambda: not before & set(application.engines()), 60, "the end of the old replicas")
+    wait_until(lambda: not before & set(application.engines()), "the end of the old replicas")
     assert len(application.engines()) == 2
 
 
@@ -92,7 +94,7 @@ def test_a_killed_replica_takes_only_its_own_streams(application):
     engines = application.engines()
     (victim, process), (stays, _) = engines.items()
     behaviour.check_kill(application.url, lambda: os.kill(process, signal.SIGKILL), lambda: stays)
-    wait_until(lambda: len(set(application.engines()) - {victim}) == 2, 90, "another replica in its place")
+    wait_until(lambda: len(set(application.engines()) - {victim}) == 2, "another replica in its place")
 
 
 def test_errors_come_through_as_they_are(application):

@@ -39,7 +39,7 @@ class Routed:
                     behaviour.ask(client, router.url, [{"role": "user", "content": f"{uuid.uuid4()} {uuid.uuid4()}"}],
                                   max_tokens=2) for _ in range(4)))
             return any(answer.replica == replica.name for answer in answers)
-        wait_until(lambda: asyncio.run(is_used()), 60, f"the return of {replica.name}")
+        wait_until(lambda: asyncio.run(is_used()), f"the return of {replica.name}")
 
     def test_a_killed_replica_takes_only_its_own_streams(self, router, replicas):
         behaviour.check_kill(router.url, replicas[0].kill, lambda: replicas[1].name)
@@ -96,7 +96,7 @@ class TestConversationsBehindHAProxy:
         def is_idle():
             rows = [row for row in server_rows(haproxy.statistics) if row["svname"].startswith("replica")]
             return len(rows) == 2 and all(row["status"] == "UP" and row["scur"] == "0" for row in rows)
-        wait_until(is_idle)
+        wait_until(is_idle, "an idle HAProxy")
 
     def test_they_keep_their_replica_when_load_is_even(self, haproxy, replicas):
         """With bounded load some turns go to the other replica; one conversation at a time never does."""

@@ -4,7 +4,7 @@ import re
 import urllib.request
 
 import behaviour
-from replicas import Replica, wait_until
+from replicas import Replica, prefix_files, wait_until
 
 
 def metric(replica, name):
@@ -26,25 +26,20 @@ def cached(answer):
 
 
 def test_a_chat_moves_between_processes(tmp_path):
-    folder = str(tmp_path / "prefixes")
-
-    def files():
-        return len(list((tmp_path / "prefixes").glob("*.pagoda-prefix")))
-
-    replicas = [Replica("replica-1", "--prefix-cache-dir", folder), Replica("replica-2", "--prefix-cache-dir", folder)]
+    folder = tmp_path / "prefixes"
+    replicas = [Replica(name, "--prefix-cache-dir", str(folder)) for name in ("replica-1", "replica-2")]
     alone = Replica("alone")
     try:
         moving, staying = [], []
         for number, topic in enumerate(behaviour.TOPICS[:6]):
             question = behaviour.first_question(topic) if number == 0 else f"And now something about {topic}."
-            before = files()
             answer = turn(replicas[number % 2], moving, question)
             expected = turn(alone, staying, question)
             assert answer.text == expected.text, "an answer depends on where its prefix came from"
             if number > 0:
                 assert cached(answer) >= 0.7 * prompt_tokens, f"turn {number} found {cached(answer)} of {prompt_tokens} tokens"
             prompt_tokens = answer.usage["prompt_tokens"]
-            wait_until(lambda: files() > before, 30, "a prefix file")
+            wait_until(lambda: max(prefix_files(folder).values(), default=0) >= prompt_tokens, "the file of the answer's end")
         assert all(metric(replica, "pagoda:prefix_disk_reads_total") > 0 for replica in replicas)
         assert all(metric(replica, "pagoda:prefix_disk_bad_files_total") == 0 for replica in replicas)
     finally:
