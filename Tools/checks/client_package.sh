@@ -18,9 +18,11 @@ if [ $# -gt 0 ]; then
   echo "examples, debug: type-check"
 fi
 
-# A repository whose only commit is the version 0.1.0.
+# A repository whose only commit is the version 0.1.0. `stash create` locks the index, so it gets a copy: another check may be
+# using git at the same time.
 as_check() { git -c user.name=check -c user.email=check@localhost "$@"; }
-state=$(as_check stash create)
+cp "$(git rev-parse --git-path index)" "$work/index"
+state=$(GIT_INDEX_FILE=$work/index as_check stash create)
 git init -q "$work/pagoda"
 git archive "${state:-HEAD}" | tar -x -C "$work/pagoda"
 git -C "$work/pagoda" add -A
