@@ -15,6 +15,7 @@ namespace pagoda::engine {
 namespace {
 
 using test::FakeModel;
+using test::HeldRecorder;
 using test::kFakeVocab;
 using test::Recorder;
 
@@ -72,11 +73,6 @@ Request request_of(int prompt, int output) {
   return request;
 }
 
-void wait_for(const Recorder& recorder) {
-  for (int i = 0; i < 20000 && !recorder.finished; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(recorder.finished.load());
-}
-
 }  // namespace
 
 PAGODA_TEST(engine_thread_serves_many_callers_at_once) {
@@ -93,7 +89,7 @@ PAGODA_TEST(engine_thread_serves_many_callers_at_once) {
     });
   }
   for (std::thread& caller : callers) caller.join();
-  for (const auto& recorder : recorders) wait_for(*recorder);
+  for (const auto& recorder : recorders) recorder->wait();
   for (int i = 4; i < 16; ++i)
     CHECK(recorders[static_cast<size_t>(i)]->tokens == recorders[static_cast<size_t>(i % 4)]->tokens);
   const EngineStats stats = engine->stats();
@@ -103,13 +99,16 @@ PAGODA_TEST(engine_thread_serves_many_callers_at_once) {
 
 PAGODA_TEST(engine_thread_cancel_ends_one_request_and_leaves_the_others) {
   auto engine = start_engine();
-  Recorder kept, dropped;
-  const SubmitResult first = engine->submit(request_of(5, 900), &Recorder::on_event, &dropped);
+  Recorder kept;
+  HeldRecorder dropped;
+  const SubmitResult first = engine->submit(request_of(5, 900), &HeldRecorder::on_event, &dropped);
   CHECK_OK(first.status);
   CHECK_OK(engine->submit(request_of(6, 20), &Recorder::on_event, &kept).status);
+  dropped.wait_until_held();
   engine->cancel(first.request_id);
-  wait_for(dropped);
-  wait_for(kept);
+  dropped.may_go = true;
+  dropped.wait();
+  kept.wait();
   CHECK(dropped.reason == FinishReason::cancelled);
   CHECK(kept.reason == FinishReason::length && kept.tokens.size() == 20);
 }
@@ -189,7 +188,7 @@ PAGODA_TEST(engine_thread_may_be_dropped_from_inside_its_own_event) {
   EngineThread* raw = engine.get();
   owner->engine = std::move(engine);
   CHECK_OK(raw->submit(request_of(4, 9), &Owner::on_event, owner.get()).status);
-  for (int i = 0; i < 5000 && !owner->done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 600'000 && !owner->done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(owner->done.load());
 }
 
@@ -210,7 +209,7 @@ PAGODA_TEST(engine_thread_hands_out_the_device_profile_from_any_thread) {
   }
   for (std::thread& caller : callers) caller.join();
   CHECK_EQ(sum.load(), int64_t{1 + 2 + 3 + 4});
-  wait_for(recorder);
+  recorder.wait();
   engine->set_profiling(false);
   CHECK_EQ(engine->take_profile().size(), size_t{0});
   engine->shut_down();

@@ -1,10 +1,13 @@
-// Recorder: keeps the events of one request and checks their order: tokens, then exactly one finished event.
+// Recorder: keeps the events of one request and checks their order: tokens, then exactly one finished event. A
+// HeldRecorder also stops the engine at the first token, until the test has done what must come before the end.
 #pragma once
 
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "pagoda/event.h"
@@ -49,6 +52,27 @@ struct Recorder {
     self.stop_string = event->stop_string;
     self.embedding = event->embedding;
     self.finished.store(true);
+  }
+
+  // At most ten minutes: emulators and sanitizers are slow.
+  void wait() const {
+    for (int i = 0; i < 600'000 && !finished; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(finished.load());
+  }
+};
+
+struct HeldRecorder : Recorder {
+  std::atomic<bool> is_held{false}, may_go{false};
+
+  static void on_event(void* context, const Event* event) {
+    HeldRecorder& self = *static_cast<HeldRecorder*>(context);
+    Recorder::on_event(static_cast<Recorder*>(&self), event);
+    self.is_held = true;
+    while (!self.may_go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  void wait_until_held() const {
+    while (!is_held) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 };
 

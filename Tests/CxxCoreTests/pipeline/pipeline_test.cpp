@@ -107,15 +107,17 @@ PAGODA_TEST(pipeline_ends_requests_when_a_stage_is_lost_and_continues_when_it_is
   Result<std::unique_ptr<EngineThread>> thread = EngineThread::start(std::move(*loaded));
   REQUIRE(thread.is_ok());
   EngineThread& engine = **thread;
-  Recorder first, lost, refused, again;
+  Recorder first, refused, again;
+  test::HeldRecorder lost;
   CHECK(engine.submit(long_request(8), &Recorder::on_event, &first).status.is_ok());
   wait_until([&] { return first.finished.load(); });
   CHECK(first.status.is_ok());
 
-  const SubmitResult running = engine.submit(long_request(900), &Recorder::on_event, &lost);
+  const SubmitResult running = engine.submit(long_request(900), &test::HeldRecorder::on_event, &lost);
   CHECK(running.status.is_ok());
-  wait_until([&] { return engine.stats().num_generated_tokens > 12; });
+  lost.wait_until_held();  // in the middle of its answer
   stage.reset();
+  lost.may_go = true;
   wait_until([&] { return lost.finished.load(); });
   CHECK(lost.reason == FinishReason::error);
   CHECK(lost.status.code == StatusCode::device_error);

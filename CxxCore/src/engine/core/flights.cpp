@@ -105,7 +105,8 @@ void EngineCore::lose_all(const Status& status) noexcept {
 
 void EngineCore::note_losses() noexcept {
   if (model_.num_losses() == num_losses_) return;
-  lose_all({StatusCode::device_error, "a stage of the pipeline was lost"});
+  const Status fault = run_guarded([&] { return model_.ready(); });  // names the stage, unless it is back already
+  lose_all(fault.is_ok() ? Status{StatusCode::device_error, "a stage of the pipeline was lost"} : fault);
 }
 
 Status EngineCore::ready() noexcept {
