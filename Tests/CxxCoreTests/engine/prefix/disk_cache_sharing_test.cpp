@@ -127,7 +127,7 @@ PAGODA_TEST(disk_cache_finds_what_another_process_has_written_since) {
     CHECK(write_zeros(*writer, tokens));
     // A listing is not immediately followed by another, so that a busy folder costs little.
     std::optional<DiskStore::Next> next;
-    for (int tries = 0; tries < 2000 && !next; ++tries) {
+    for (int tries = 0; tries < 600'000 && !next; ++tries) {
       next = reader->find_next("", longer, 0, 0);
       if (!next) usleep(1000);
     }
@@ -202,14 +202,17 @@ PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
   const std::string folder = test::temporary_dir();
   std::mt19937_64 rng(test::seed(30));
   FakeHarness off(kill_shape());
-  int64_t num_reads = 0, num_rests = 0;
+  int64_t num_reads = 0, num_rests = 0, num_kills = 0;
   uint64_t id = 0;
-  for (int round = 0; round < num_rounds && !test::failed(); ++round) {
+  // Where processes are slow, the kills come later and later, until one came in the middle of a file.
+  const auto is_enough = [&](int round) { return round >= num_rounds && num_reads > 0 && num_rests > 0; };
+  for (int round = 0; !is_enough(round) && round < 20 * num_rounds && !test::failed(); ++round) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) write_for_ever(folder, rng());
-    usleep(static_cast<useconds_t>(1000 + rng() % 25000));
+    usleep(static_cast<useconds_t>(1000 + rng() % 25000) * static_cast<useconds_t>(1 + round / num_rounds));
     kill(child, SIGKILL);
+    ++num_kills;
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     for (const fs::path& file : files_in(folder)) num_rests += file.extension() == ".tmp";
@@ -227,7 +230,7 @@ PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
     num_reads += harness.core->stats().disk.num_reads;
     rng.discard(1);
   }
-  const std::string summary = std::to_string(num_rounds) + " kills, " + std::to_string(num_rests) +
+  const std::string summary = std::to_string(num_kills) + " kills, " + std::to_string(num_rests) +
                               " in the middle of a file, " + std::to_string(num_reads) + " files read afterwards";
   test::note(summary);
   CHECK(num_reads > 0 && num_rests > 0);

@@ -44,15 +44,14 @@ Request request_of(int num_tokens, int salt = 0) {
 
 void run(EngineThread& engine, const Request& request, Recorder& recorder) {
   CHECK_OK(engine.submit(request, &Recorder::on_event, &recorder).status);
-  for (int i = 0; i < 20000 && !recorder.finished; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(recorder.finished.load());
+  recorder.wait();
 }
 
 // The finished event is sent before the sequence is retired, which happens one step later.
 PrefixMatch settled(EngineThread& engine, const Request& request) {
   while (engine.stats().num_running > 0) std::this_thread::yield();
   PrefixMatch match;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 600'000; ++i) {
     match = engine.find_prefix(request.prompt_ids, request.cache_salt);
     if (match.num_cached_tokens > 0) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -142,7 +141,7 @@ PAGODA_TEST(engine_find_prefix_may_be_asked_from_inside_an_event) {
     }
   } owner;
   CHECK_OK(owner.engine->submit(owner.request, &Owner::on_event, &owner).status);
-  for (int i = 0; i < 20000 && !owner.done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 600'000 && !owner.done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(owner.done.load());
 }
 
