@@ -6,7 +6,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct AnswerTests {
+@Suite(.ownThread) struct AnswerTests {
   @Test func chat_returns_the_answer_of_the_engine() async throws {
     let (server, engine) = (try await Shared.server, try await Shared.engine)
     for question in Shared.questions {
@@ -164,6 +164,10 @@ final class Box<Value: Sendable>: @unchecked Sendable {
 
   var value: Value {
     get { lock.withLock { stored } }
-    set { lock.withLock { stored = newValue } }
+    _modify {  // a change by several threads, such as `+=`, loses nothing
+      lock.lock()
+      defer { lock.unlock() }
+      yield &stored
+    }
   }
 }

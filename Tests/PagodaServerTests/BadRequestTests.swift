@@ -6,7 +6,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct BadRequestTests {
+@Suite(.ownThread) struct BadRequestTests {
   /// Fields that are invalid in a chat request, and the parameter that the error names.
   private static let chatFields: [(String, String)] = [
     ("max_tokens", "-2"), ("max_tokens", "0"), ("max_tokens", "2147483648"), ("max_tokens", "1.5"),

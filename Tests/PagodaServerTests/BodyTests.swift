@@ -5,7 +5,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct BodyTests {
+@Suite(.ownThread) struct BodyTests {
   /// Made by Python's `gzip.compress`: `{"messages":[{"role":"user","content":"What is the capital of France?"}]}`.
   private static let compressed: [UInt8] = Array(
     Data(

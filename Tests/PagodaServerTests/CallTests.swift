@@ -5,7 +5,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct CallTests {
+@Suite(.ownThread) struct CallTests {
   private static let parameters =
     #"{"type":"object","properties":{"level":{"type":"integer","minimum":3,"maximum":7},"mode":{"enum":["fast","slow"]},"#
     + #""note":{"type":"string","maxLength":8},"deep":{"type":"object","properties":{"on":{"type":"boolean"}},"#

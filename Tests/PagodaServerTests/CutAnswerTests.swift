@@ -5,7 +5,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct CutAnswerTests {
+@Suite(.ownThread) struct CutAnswerTests {
   private static let function =
     #"{"name":"get_weather","description":"Current weather of a city","parameters":{"type":"object","#
     + #""properties":{"city":{"type":"string"}},"required":["city"]}}"#

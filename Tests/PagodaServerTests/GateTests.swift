@@ -5,7 +5,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct GateTests {
+@Suite(.ownThread) struct GateTests {
   private static let head =
     "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
   private static let get = "GET /health HTTP/1.1\r\nHost: localhost\r\n"
@@ -34,7 +34,7 @@ import Testing
   @Test func broken_requests_get_the_right_error_and_the_next_one_works() async throws {
     let server = try await Shared.server
     for (text, status, code) in Self.cases {
-      let client = try server.client(timeout: 20)
+      let client = try server.client()
       try client.send(text)
       try check(client, status, code, "\(text.prefix(200))")
       #expect(try server.get("/health").status == 200)
@@ -65,29 +65,40 @@ import Testing
   }
 
   @Test func requests_that_stop_half_way_are_refused() async throws {
-    let server = try await Shared.start {
-      $0.headerSeconds = 0.5
-      $0.bodySeconds = 0.5
+    let patient = try await Shared.start {
+      $0.headerSeconds = 600
+      $0.bodySeconds = 600
+    }
+    let strict = try await Shared.start {
+      $0.headerSeconds = 5
+      $0.bodySeconds = 5
+    }
+    func send(_ part: String, to server: Server) throws -> HTTPClient {
+      let client = try server.client()
+      try client.send(part)
+      return client
     }
     let parts = ["GET /hea", Self.get, Self.head + "Content-Length: 9\r\n\r\n{", Self.chunked + "2\r\n{}\r\n"]
+    let dawdlers = try parts.map { try send($0, to: strict) }
+    let silent = try strict.client()
     for part in parts {
-      let (dawdler, leaver) = (try server.client(timeout: 20), try server.client(timeout: 20))
-      try dawdler.send(part)
-      try leaver.send(part)
+      let leaver = try send(part, to: patient)
       leaver.closeWriting()
       try check(leaver, 400, "incomplete_request", "\(part)")
-      try check(dawdler, 408, "request_timeout", "\(part)")
     }
-    let silent = try server.client(timeout: 20)
-    #expect(throws: ServerError.self) { try silent.response() }  // the server closed the connection without a response
-    await server.shutDown()
+    for (part, dawdler) in zip(parts, dawdlers) { try check(dawdler, 408, "request_timeout", "\(part)") }
+    let error = #expect(throws: ServerError.self) { try silent.response() }
+    #expect(error?.message == "the connection ended", "closed without a response")
+    await patient.shutDown()
+    await strict.shutDown()
   }
 
   @Test func a_body_far_above_the_limit_is_refused_before_it_ends() async throws {
     let server = try await Shared.start { $0.maximumBodyBytes = 10_000 }
-    let client = try server.client(timeout: 20)
-    try client.send(Self.chunked)
-    for _ in 0..<40 { try client.send("400\r\n\(String(repeating: "x", count: 1024))\r\n") }
+    let client = try server.client()
+    // All at once: the server answers in the middle, and some seconds later it closes the connection.
+    let chunk = "400\r\n\(String(repeating: "x", count: 1024))\r\n"
+    try client.send(Self.chunked + String(repeating: chunk, count: 40))
     try check(client, 413, "request_too_large", "chunks without an end")
     await server.shutDown()
   }

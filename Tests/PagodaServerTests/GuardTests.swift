@@ -6,7 +6,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct GuardTests {
+@Suite(.ownThread) struct GuardTests {
   @Test func only_names_of_this_machine_pass() {
     for host in ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:1", "127.9.9.9", "[::1]", "[::1]:80"] {
       #expect(Guard.isThisMachine(host), "\(host)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct HTTPTests {
+@Suite(.ownThread) struct HTTPTests {
   @Test func sizes_of_headers_and_paths_are_limited() async throws {
     let server = try await Shared.server
     let many = Dictionary(uniqueKeysWithValues: (0..<101).map { ("x-\($0)", "1") })

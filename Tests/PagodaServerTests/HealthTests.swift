@@ -5,7 +5,7 @@ import PagodaMini
 import PagodaServer
 import Testing
 
-@Suite struct HealthTests {
+@Suite(.ownThread) struct HealthTests {
   @Test func a_failed_device_is_no_good_health() {
     var health = Health()
     #expect(health.statusCode == 200 && health.json["status"] == .string("ok") && health.json["error"] == nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite(.serialized) struct LimitTests {
+@Suite(.serialized, .ownThread) struct LimitTests {
   private func busy(_ server: Server) throws -> HTTPClient {
     let client = try server.client()
     try client.request("POST", "/v1/chat/completions", body: Shared.endless())
@@ -20,9 +20,9 @@ import Testing
 
   @Test func idle_connections_make_room_the_oldest_first() async throws {
     let server = try await Shared.start { $0.maximumConnections = 4 }
-    let clients = try (0..<4).map { _ in try server.client(timeout: 20) }
+    let clients = try (0..<4).map { _ in try server.client() }
     for client in clients { #expect(status(client) == 200) }
-    let newcomer = try server.client(timeout: 20)
+    let newcomer = try server.client()
     #expect(status(newcomer, "/v1/models") == 200)
     #expect(server.load.connections == 4)
     #expect(clients.map { status($0) } == [nil, 200, 200, 200])
@@ -31,13 +31,14 @@ import Testing
   }
 
   @Test func half_sent_heads_make_room_too() async throws {
-    let server = try await Shared.start { $0.maximumConnections = 4 }
-    let clients = try (0..<4).map { _ in try server.client(timeout: 20) }
+    let server = try await Shared.start {
+      $0.maximumConnections = 4
+      $0.headerSeconds = 3600
+    }
+    let clients = try (0..<4).map { _ in try server.client() }
     for client in clients { try client.send("GET /health HTTP/1.1\r\nX: ") }
     #expect(try await eventually { server.load.connections == 4 })
-    let start = monotonicSeconds()
     for _ in 0..<8 { #expect(try server.get("/v1/models").status == 200) }
-    #expect(monotonicSeconds() - start < 5, "before the time for heads is over")
     await server.shutDown(drainSeconds: 0)
   }
 
@@ -46,7 +47,7 @@ import Testing
       $0.maximumConnections = 4
       $0.bodySeconds = 3600
     }
-    let clients = try (0..<4).map { _ in try server.client(timeout: 20) }
+    let clients = try (0..<4).map { _ in try server.client() }
     let head =
       "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
       + "Content-Length: 9\r\n\r\n{"
@@ -58,7 +59,7 @@ import Testing
       })
     var attackers: [HTTPClient] = []
     for _ in 0..<20 {
-      let attacker = try server.client(timeout: 20)
+      let attacker = try server.client()
       try attacker.send(head)
       attackers.append(attacker)
       #expect(try server.get("/v1/models").status == 200)
@@ -103,9 +104,9 @@ import Testing
     _ = try second.firstBytes()
     let refused = try server.chat(Shared.chat("Hello!"))
     #expect(refused.status == 429 && refused.error["message"]?.stringValue?.contains("in flight") == true)
-    let idle = try server.client(timeout: 20)
+    let idle = try server.client()
     #expect(status(idle, "/v1/models") == 200)
-    let next = try server.client(timeout: 20)  // replaces the idle one
+    let next = try server.client()  // replaces the idle one
     #expect(status(next, "/v1/models") == 200 && status(idle) == nil)
     await server.shutDown(drainSeconds: 0)
   }
@@ -125,13 +126,14 @@ import Testing
     let server = try await Shared.start {
       $0.maximumBodyBytes = 10_000
       $0.allBodyBytes = 12_000
+      $0.bodySeconds = 3600
     }
     let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     let half = head + "Content-Length: 9000\r\n\r\n" + String(repeating: " ", count: 8000)
-    let first = try server.client(timeout: 20)
+    let first = try server.client()
     try first.send(half)
     #expect(try await eventually { server.bodyBytes == 8000 })
-    let second = try server.client(timeout: 20)
+    let second = try server.client()
     try second.send(half)  // the slower one is disconnected
     let refused = try first.response()
     #expect(refused.status == 429 && refused.error["message"]?.stringValue?.contains("together") == true)

@@ -5,7 +5,7 @@ import PagodaMini
 import PagodaServer
 import Testing
 
-@Suite struct ReplicaTests {
+@Suite(.ownThread) struct ReplicaTests {
   private static func start(keys: [String] = []) async throws -> (Engine, Server) {
     var options = EngineOptions()
     options.makesFingerprint = true

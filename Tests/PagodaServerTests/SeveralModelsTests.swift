@@ -5,7 +5,7 @@ import PagodaMini
 import PagodaServer
 import Testing
 
-@Suite struct SeveralModelsTests {
+@Suite(.ownThread) struct SeveralModelsTests {
   private static func engineOptions(_ sequences: Int = 4) -> EngineOptions {
     var options = EngineOptions()
     options.maximumSequences = sequences

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PagodaServer
 
-@Suite struct DescriptionTests {
+@Suite(.ownThread) struct DescriptionTests {
   @Test func every_route_is_in_the_description() async throws {
     let paths = try #require(try await Shared.server.get("/openapi.json").json["paths"]?.objectValue)
     let described = Dictionary(
@@ -33,7 +33,7 @@ import Testing
   }
 }
 
-@Suite struct StatusTests {
+@Suite(.ownThread) struct StatusTests {
   /// Reads events until one satisfies the condition, and returns it; nil if the stream ends first.
   private func firstEvent(
     of server: Server, where isWanted: @escaping @Sendable (JSONValue) -> Bool
@@ -69,8 +69,9 @@ import Testing
     let asking = try server.client()
     try asking.request("POST", "/v1/chat/completions", body: Shared.endless())
     let found = try await background {
-      try firstEvent(of: server) {
+      try firstEvent(of: server) {  // lanes and numbers are read one after the other
         ($0["lanes"]?.arrayValue ?? []).contains { $0["state"]?.stringValue == "answering" }
+          && $0["running"]?.intValue == 1
       }
     }.value
     let event = try #require(found)
@@ -80,24 +81,32 @@ import Testing
     #expect((lane["computed"]?.intValue ?? 0) >= (lane["prompt"]?.intValue ?? 0))
     #expect((event["blocks"]?.intValue ?? 0) > (event["free_blocks"]?.intValue ?? 0))
     asking.close()
-    let idle = try await background { try firstEvent(of: server) { $0["running"]?.intValue == 0 } }.value
-    #expect(idle?["lanes"]?.arrayValue?.isEmpty == true)
+    let idle = try await background {
+      try firstEvent(of: server) { $0["running"]?.intValue == 0 && $0["lanes"]?.arrayValue?.isEmpty == true }
+    }.value
+    #expect(idle != nil)
     #expect(try await eventually { !feed.isRecording })
     await server.shutDown()
     await engine.shutDown()
   }
 
   @Test func steps_report_the_requests_they_read_and_answered() async throws {
-    let server = try await Shared.start()
-    let asking = background { try server.chat(Shared.chat("Hello!", #","ignore_eos":true,"max_tokens":1500"#)) }
-    let found = try await background {
+    let engine = try await Engine.load(.mini)  // a separate one: in the shared one, steps answer others too
+    var options = ServerOptions()
+    options.port = 0
+    let server = try Server.start(engine, options: options)
+    let watching = background {
       try firstEvent(of: server) { ($0["steps"]?.arrayValue ?? []).contains { $0["answering"]?.intValue == 1 } }
-    }.value
-    let steps = try #require(found?["steps"]?.arrayValue)
+    }
+    #expect(try await eventually { server.statusFeed?.isRecording == true })
+    let asking = background { try server.chat(Shared.chat("Hello!", #","ignore_eos":true,"max_tokens":1500"#)) }
+    let steps = try #require(try await watching.value?["steps"]?.arrayValue)
     let numbers = steps.compactMap { $0["step"]?.intValue }
     #expect(numbers == Array((numbers.first ?? 0)...(numbers.last ?? 0)))
     #expect(steps.allSatisfy { ($0["us"]?.intValue ?? 0) > 0 })
     #expect(try await asking.value.status == 200)
+    await server.shutDown()
+    await engine.shutDown()
   }
 
   @Test func clients_that_watch_are_limited_and_do_not_hold_up_the_end() async throws {
