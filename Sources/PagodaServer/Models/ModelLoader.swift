@@ -12,13 +12,12 @@ extension ModelHost {
     }
   }
 
+  /// A model that was requested again while it was being loaded is queued a second time, and has no waiters by now.
   private func nextToLoad() -> Entry? {
     lock.withLock {
-      if queue.isEmpty {
-        isLoading = false
-        return nil
-      }
-      return queue.removeFirst()
+      queue.removeAll(where: \.waiters.isEmpty)
+      isLoading = !queue.isEmpty
+      return queue.isEmpty ? nil : queue.removeFirst()
     }
   }
 
