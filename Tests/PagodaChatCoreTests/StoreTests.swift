@@ -167,11 +167,11 @@ import Testing
       var copies: [Int32] = []
       for _ in 0..<3 {
         let log = try RecordLog.replace(file, with: [Data("{}".utf8)])
-        for descriptor in Int32(3)..<256 {
+        for descriptor in Int32(3)..<65_536 {  // tests beside may hold hundreds
           var (held, named) = (stat(), stat())
-          guard fstat(descriptor, &held) == 0, stat(file.path, &named) == 0, held.st_ino == named.st_ino else {
-            continue
-          }
+          guard fstat(descriptor, &held) == 0, stat(file.path, &named) == 0, held.st_ino == named.st_ino,
+            held.st_dev == named.st_dev
+          else { continue }
           copies.append(dup(descriptor))
           break
         }
