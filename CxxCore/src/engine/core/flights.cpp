@@ -105,8 +105,10 @@ void EngineCore::lose_all(const Status& status) noexcept {
 
 void EngineCore::note_losses() noexcept {
   if (model_.num_losses() == num_losses_) return;
-  const Status fault = run_guarded([&] { return model_.ready(); });  // names the stage, unless it is back already
-  lose_all(fault.is_ok() ? Status{StatusCode::device_error, "a stage of the pipeline was lost"} : fault);
+  Status fault = run_guarded([&] { return model_.ready(); });  // names the stage, unless it is back already
+  if (fault.is_ok())
+    fault = run_guarded([] { return Status{StatusCode::device_error, "a stage of the pipeline was lost"}; });
+  lose_all(fault);
 }
 
 Status EngineCore::ready() noexcept {
