@@ -121,17 +121,22 @@ import Testing
     #expect(try session.engine.tokenCount(of: Request(prompt: .tokens([1, 2, 3]))) == 3)
   }
 
+  @Test func observers_are_notified_after_the_change() async throws {
+    let session = ChatSession(try await Shared.engine)
+    let seen = Recorder<String?>()
+    withObservationTracking {
+      _ = session.instructions
+    } onChange: {
+      seen.append(session.instructions)
+    }
+    session.instructions = "Answer briefly."
+    #expect(seen.values == ["Answer briefly."])
+  }
+
   @Test func observers_see_an_answer_come() async throws {
     let session = ChatSession(try await Shared.engine)
     let changes = Recorder<String>()
-    @Sendable func watch() {
-      withObservationTracking {
-        changes.append(session.responseInProgress?.content ?? "none")
-      } onChange: {
-        Task { watch() }
-      }
-    }
-    watch()
+    await watch(session, changes)
     // An observer is called on another thread, and on a busy machine a whole answer may arrive before it runs: asks
     // again until it has seen a partial answer.
     session.sampling.temperature = 0
@@ -145,4 +150,14 @@ import Testing
     #expect(try await eventually { changes.values.last == "none" })
     #expect(session.responseInProgress == nil)
   }
+}
+
+/// Records the answer in progress now, and at every change from now on.
+@MainActor private func watch(_ session: ChatSession, _ changes: Recorder<String>) {
+  withObservationTracking {
+    _ = session.responseInProgress
+  } onChange: {
+    Task { await watch(session, changes) }
+  }
+  changes.append(session.responseInProgress?.content ?? "none")  // read again: only later changes are reported
 }

@@ -67,9 +67,11 @@ public final class ChatSession: Observable, @unchecked Sendable {
     try lock.withLock { try body(&state) }
   }
 
-  /// Changes the state and notifies observers. They are called outside the lock, because they may read the session.
+  /// Changes the state, then notifies observers: outside the lock, because they may read the session, and after the
+  /// change, because an observer on another thread could otherwise read the old state and miss the new one.
   func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-    try registrar.withMutation(of: self, keyPath: \.observed) { try withState(body) }
+    defer { registrar.withMutation(of: self, keyPath: \.observed) {} }
+    return try withState(body)
   }
 
   /// The property that all observers depend on: one key path for the whole state, which changes as a unit.
