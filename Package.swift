@@ -52,6 +52,7 @@ let package = Package(
         .unsafeFlags(["-O2"], .when(configuration: .debug)),
       ],
       linkerSettings: [
+        .linkedFramework("CoreGraphics", .when(platforms: [.macOS])),  // without it a tool has no default GPU
         .linkedFramework("Foundation", .when(platforms: apple)),
         .linkedFramework("Metal", .when(platforms: apple)),
       ]),

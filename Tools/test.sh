@@ -68,7 +68,7 @@ native() {
 stage_checks() {
   local self_tested
   for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
-    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py app_files.py tidy.sh; do
+    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py app_files.py tidy.sh apple_shaders.sh; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py

@@ -51,6 +51,10 @@ Trial try_device(const AutoCandidate& candidate, const std::function<Result<std:
                  const AutoOptions& options) {
   auto made = candidate.make();
   if (!made.is_ok()) return {nullptr, made.status};
+  if (Status status = check_support(**made, options.needs); !status.is_ok()) {
+    status.message = candidate.name + " cannot run this model: " + status.message;
+    return {nullptr, std::move(status)};
+  }
   const std::string path = verdict_path(options, candidate, **made);
   if (read_verdict(path) == kPassed) return {std::move(*made), {}};
   auto trusted = make_trusted();
@@ -88,7 +92,7 @@ AutoChoice choose_device(const std::vector<AutoCandidate>& candidates,
       choice.device = std::move(tried.device);
       return choice;
     }
-    if (choice.reason.empty() && tried.status.code != StatusCode::unsupported) choice.reason = tried.status.message;
+    if (choice.reason.empty()) choice.reason = tried.status.message;
   }
   return choice;
 }

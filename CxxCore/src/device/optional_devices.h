@@ -13,9 +13,11 @@ namespace pagoda::device {
 struct OptionalDevice {
   const char* name;
   Result<std::unique_ptr<Device>> (*make)(int num_threads);  // the error names what this machine lacks
-  bool (*is_there)();                                        // whether this machine has it
-  std::string (*version)();                                  // of its kernels; null: `auto` never uses it
-  const OptionalDevice* next = nullptr;                      // added before this one
+  bool (*is_there)();                                        // whether make() can succeed on this machine
+  // For `auto`; null: it never uses the device.
+  bool (*has_driver)();      // whether this machine seems to have the GPU: `auto` tries it, or says why it was not used
+  std::string (*version)();  // of its kernels
+  const OptionalDevice* next = nullptr;  // added before this one
 };
 
 // For initialisers, at any time before main(). device must live forever and is added once.

@@ -1,6 +1,7 @@
 // Creates devices by name.
 #include "device/registry.h"
 
+#include "base/assign_or_return.h"
 #include "base/cache_folder.h"
 #include "device/auto_device.h"
 #include "device/cpu/cpu_device.h"
@@ -14,31 +15,44 @@
 namespace pagoda::device {
 namespace {
 
-Result<std::unique_ptr<Device>> make_metal_device() {
-  auto backend = gpu::metal::make_metal_backend();
 #ifdef PAGODA_METAL  // elsewhere nothing refers to the GPU device
-  if (backend.is_ok()) return gpu::make_gpu_device(std::move(*backend));
-#endif
-  return backend.status;
+Result<std::unique_ptr<Device>> make_metal_device(int) {
+  PAGODA_ASSIGN_OR_RETURN(auto backend, gpu::metal::make_metal_backend());
+  return gpu::make_gpu_device(std::move(backend));
 }
 
-// The GPU that passes its self-test, otherwise the CPU, whose description then says why.
-Result<std::unique_ptr<Device>> make_auto_device(int num_threads) {
-  std::vector<AutoCandidate> candidates;
-#ifdef PAGODA_METAL
-  candidates.push_back({"metal", make_metal_device, gpu::metal_kernels_version()});
+// Every Apple system has Metal; the GPU of a virtual machine may be too old for the kernels.
+bool has_metal_gpu() {
+  static const bool has = make_metal_device(1).is_ok();
+  return has;
+}
+const OptionalDevice metal{"metal", make_metal_device, has_metal_gpu, [] { return true; }, gpu::metal_kernels_version};
 #endif
-  for (const OptionalDevice* device : optional_devices())
-    if (device->version)
+
+std::vector<const OptionalDevice*> devices_beside_the_cpu() {
+  std::vector<const OptionalDevice*> devices = optional_devices();
+#ifdef PAGODA_METAL
+  devices.insert(devices.begin(), &metal);
+#endif
+  return devices;
+}
+
+// The first GPU that is usable, otherwise the CPU, whose description then says why.
+Result<std::unique_ptr<Device>> make_auto_device(int num_threads, const KernelNeeds& needs) {
+  std::vector<AutoCandidate> candidates;
+  for (const OptionalDevice* device : devices_beside_the_cpu())
+    if (device->has_driver && device->has_driver())
       candidates.push_back({device->name, [=] { return device->make(num_threads); }, device->version()});
   const auto make_cpu = [num_threads] { return cpu::make_cpu_device("", num_threads); };
-  AutoChoice choice = choose_device(candidates, make_cpu, {.verdict_folder = user_cache_folder("cuda")});
+  AutoChoice choice =
+      choose_device(candidates, make_cpu, {.verdict_folder = user_cache_folder("devices"), .needs = needs});
   if (choice.device) return std::move(choice.device);
   return cpu::make_cpu_device("", num_threads, choice.reason);
 }
 
 // How to add an optional device to a program; "" for other names.
 std::string advice_on(const std::string& name) {
+  if (name == "metal") return "only Apple systems have it";
   if (name != "cuda" && name != "software") return "";
 #ifdef PAGODA_METAL_ONLY
   return "release builds for Apple platforms have none";
@@ -52,20 +66,16 @@ std::string advice_on(const std::string& name) {
 std::vector<std::string> device_names() {
   std::vector<std::string> names = {"cpu"};
   for (const std::string& isa : cpu::supported_isas()) names.push_back("cpu:" + isa);
-#ifdef __APPLE__
-  names.push_back("metal");
-#endif
-  for (const OptionalDevice* device : optional_devices())
+  for (const OptionalDevice* device : devices_beside_the_cpu())
     if (device->is_there()) names.push_back(device->name);
   names.push_back("reference");
   return names;
 }
 
-Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads) {
-  if (name == "auto") return make_auto_device(num_threads);
+Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads, const KernelNeeds& needs) {
+  if (name == "auto") return make_auto_device(num_threads, needs);
   if (name == "cpu") return cpu::make_cpu_device("", num_threads);
-  if (name == "metal") return make_metal_device();
-  for (const OptionalDevice* device : optional_devices())
+  for (const OptionalDevice* device : devices_beside_the_cpu())
     if (name == device->name) return device->make(num_threads);
   std::string known = "auto";
   for (const std::string& other : device_names()) {

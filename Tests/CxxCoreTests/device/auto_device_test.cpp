@@ -52,11 +52,24 @@ PAGODA_TEST(auto_device_takes_the_first_that_passes_and_remembers_it) {
 }
 
 PAGODA_TEST(auto_device_says_why_a_gpu_was_not_taken) {
-  const auto broken = []() -> Made { return make_error(StatusCode::device_error, "gpu: the driver is broken"); };
-  const std::vector<AutoCandidate> candidates = {{"gpu", broken, "1"}};
-  const auto choice = device::choose_device(candidates, make_cpu, {});
+  for (const StatusCode code : {StatusCode::device_error, StatusCode::unsupported}) {
+    const auto broken = [code]() -> Made { return make_error(code, "gpu: older than the M1"); };
+    const std::vector<AutoCandidate> candidates = {{"gpu", broken, "1"}};
+    const auto choice = device::choose_device(candidates, make_cpu, {});
+    CHECK(choice.device == nullptr);
+    CHECK_EQ(choice.reason, std::string("gpu: older than the M1"));
+  }
+}
+
+PAGODA_TEST(auto_device_skips_a_gpu_without_the_kernels_of_the_model) {
+  const std::vector<AutoCandidate> candidates = {{"software", make_software, "1"}};
+  AutoOptions options;
+  options.needs = {.kv_dtype = DType::i8, .head_dim = 64};
+  const auto choice = device::choose_device(candidates, make_cpu, options);
   CHECK(choice.device == nullptr);
-  CHECK_EQ(choice.reason, std::string("gpu: the driver is broken"));
+  CHECK(choice.reason.starts_with("software cannot run this model: "));
+  options.needs = {.kv_dtype = DType::bf16, .head_dim = 256};  // Gemma 3: scaled embeddings and GELU are no obstacle
+  CHECK(device::choose_device(candidates, make_cpu, options).device != nullptr);
 }
 
 PAGODA_TEST(auto_device_does_not_wait_for_a_driver_that_never_answers) {

@@ -19,6 +19,13 @@ PAGODA_TEST(device_unknown_name_lists_the_known_ones) {
   for (const std::string& name : device::device_names()) CHECK(made.status.message.find(name) != std::string::npos);
   CHECK(!device::make_device("cpu:", 1).is_ok());
   CHECK(!device::make_device("cpu", -1).is_ok());
+#ifndef __APPLE__
+  CHECK(device::make_device("metal", 1).status.message.find("only Apple systems") != std::string::npos);
+#endif
+}
+
+PAGODA_TEST(device_every_listed_name_opens) {
+  for (const std::string& name : device::device_names()) CHECK_OK(device::make_device(name, 1));
 }
 
 PAGODA_TEST(device_auto_is_the_cpu_with_a_thread_per_core_where_there_is_no_gpu) {

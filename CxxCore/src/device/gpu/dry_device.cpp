@@ -103,12 +103,12 @@ bool is_never_there() { return false; }
 }  // namespace
 
 OptionalDevice& dry_device() noexcept {
-  static OptionalDevice device{"dry", make<false>, is_never_there, nullptr};
+  static OptionalDevice device{"dry", make<false>, is_never_there, nullptr, nullptr};
   return device;
 }
 
 OptionalDevice& dry_overlap_device() noexcept {
-  static OptionalDevice device{"dry:overlap", make<true>, is_never_there, nullptr};
+  static OptionalDevice device{"dry:overlap", make<true>, is_never_there, nullptr, nullptr};
   return device;
 }
 

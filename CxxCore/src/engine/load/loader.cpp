@@ -103,28 +103,23 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.plan = p.memory;
 }
 
-// `auto` means the CPU if the GPU kernels do not support the model's heads or caches.
-std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
-  constexpr int32_t kMaxDim = 256, kDimStep = 8;  // limits of a head's dimensions
-  const bool is_scaled = config.gelu || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
-  const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
-                           config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim && !is_scaled;
-  return options.device == "auto" && !has_kernels ? "cpu" : options.device;
-}
-
 int32_t window_of_all_layers(const io::ModelConfig& config) {
   const auto slides = [](io::LayerKind kind) { return kind == io::LayerKind::sliding_attention; };
   return !config.runs_mtp_head && std::ranges::all_of(config.layers, slides) ? config.sliding_window : 0;
 }
 
-Status check_kernels(const cache::CacheLayout& layout, const device::Device& device) {
+device::KernelNeeds kernel_needs(const cache::CacheLayout& layout) {
   const bool has_heads = layout.num_attention_layers > 0;
-  Status status = device::check_support(device, {.kv_dtype = layout.kv_dtype,
-                                                 .block_size = layout.block_size,
-                                                 .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
-                                                 .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
-                                                 .latent_dim = layout.has_latents ? layout.head_dim : 0,
-                                                 .latent_value_dim = layout.value_dim});
+  return {.kv_dtype = layout.kv_dtype,
+          .block_size = layout.block_size,
+          .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
+          .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
+          .latent_dim = layout.has_latents ? layout.head_dim : 0,
+          .latent_value_dim = layout.value_dim};
+}
+
+Status check_kernels(const device::KernelNeeds& needs, const device::Device& device) {
+  Status status = device::check_support(device, needs);
   if (!status.is_ok()) status.message = "the device " + device.info().name + " cannot run this: " + status.message;
   return status;
 }
@@ -155,15 +150,16 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
     return make_error(StatusCode::unsupported, "speculation mtp needs a model with an MTP head, and this one has none");
-  PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(device_for(options, p.config), options.num_threads));
-
   PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));
   PAGODA_ASSIGN_OR_RETURN(p.kv_dtype, model::choose_kv_dtype(options.kv_dtype, p.dtype));
+  const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
+  const device::KernelNeeds needs = kernel_needs(layout);
+  PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(options.device, options.num_threads, needs));
+  PAGODA_RETURN_IF_ERROR(check_kernels(needs, *p.device));
+
   PAGODA_ASSIGN_OR_RETURN(p.format, model::choose_format(options.quantize, p.dtype, *p.checkpoint));
   PAGODA_ASSIGN_OR_RETURN(model::WeightsSummary weights,
                           model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
-  const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
-  if (const Status status = check_kernels(layout, *p.device); !status.is_ok()) return status;
   if (options.pipeline.empty()) {
     PAGODA_ASSIGN_OR_RETURN(p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes));
   } else {
@@ -172,7 +168,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
                                                               .config_json = p.config_json,
                                                               .checkpoint = *p.checkpoint,
                                                               .device = *p.device,
-                                                              .device_name = device_for(options, p.config),
+                                                              .device_name = p.device->info().name,
                                                               .name = p.files->description(),
                                                               .format = p.format,
                                                               .kv_dtype = p.kv_dtype,

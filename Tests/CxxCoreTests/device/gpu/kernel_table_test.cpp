@@ -6,7 +6,6 @@
 #include <string>
 
 #include "device/gpu/generated/bindings.h"
-#include "device/gpu/metal/metal_backend.h"
 #include "device/gpu/tensor_texts.h"
 #include "support/test.h"
 
@@ -85,12 +84,6 @@ PAGODA_TEST(gpu_table_headers_are_spliced_once_and_in_order) {
   CHECK(metal_text(source).ends_with("\nfirst\n" + text + "#include <any>\nlast\nwithout an end"));
   CHECK(has(cuda_text(source), "\nnamespace metal {\nfirst\n" + text + "last\nwithout an end"));
 }
-
-#ifndef __APPLE__
-PAGODA_TEST(gpu_metal_says_that_it_is_for_apple_systems) {
-  CHECK_EQ(metal::make_metal_backend().status.message, std::string("metal: only on Apple systems"));
-}
-#endif
 
 }  // namespace
 }  // namespace pagoda::device::gpu

@@ -330,13 +330,18 @@ void CudaBackend::fail(Status status) noexcept {
   if (fault_.is_ok()) fault_ = std::move(status);
 }
 
-bool has_cuda() noexcept {
+bool has_cuda_gpu() noexcept {
   static const bool has = [] {
     const auto driver = load_driver();
     int count = 0;
-    return driver.is_ok() && load_nvrtc().is_ok() && driver->cuInit(0) == kCudaSuccess &&
-           driver->cuDeviceGetCount(&count) == kCudaSuccess && count > 0;
+    return driver.is_ok() && driver->cuInit(0) == kCudaSuccess && driver->cuDeviceGetCount(&count) == kCudaSuccess &&
+           count > 0;
   }();
+  return has;
+}
+
+bool has_cuda() noexcept {
+  static const bool has = has_cuda_gpu() && load_nvrtc().is_ok();
   return has;
 }
 

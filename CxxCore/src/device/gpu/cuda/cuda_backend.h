@@ -72,7 +72,8 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   Status fault_, verdict_;  // of the step being encoded, and of the one submitted last
 };
 
-bool has_cuda() noexcept;  // whether this machine has the libraries and a GPU; asked once
+bool has_cuda_gpu() noexcept;  // whether the driver lists a GPU; asked once
+bool has_cuda() noexcept;      // whether there is also a compiler (NVRTC)
 
 // With the libraries of this machine; `unsupported` if they or a GPU are missing.
 Result<std::unique_ptr<CudaBackend>> make_cuda_backend();

@@ -13,7 +13,7 @@ Result<std::unique_ptr<Device>> make(int) {
   return make_gpu_device(std::move(backend));
 }
 
-OptionalDevice device{"cuda", make, [] { return has_cuda(); }, cuda_kernels_version};
+OptionalDevice device{"cuda", make, has_cuda, has_cuda_gpu, cuda_kernels_version};
 
 }  // namespace
 }  // namespace pagoda::device::gpu::cuda

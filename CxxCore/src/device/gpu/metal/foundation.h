@@ -89,6 +89,11 @@ class URL : public Object {
 class Array : public Object {
  public:
   static Array* array(const Object* object) { PAGODA_SEND_TO_CLASS(Array*, "NSArray", "arrayWithObject:", object); }
+  UInteger count() const { PAGODA_SEND(UInteger, "count"); }
+  template <class T>
+  T* object(UInteger index) const {
+    PAGODA_SEND(T*, "objectAtIndex:", index);
+  }
 };
 
 class ProcessInfo : public Object {

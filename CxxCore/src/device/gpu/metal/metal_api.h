@@ -5,7 +5,9 @@
 
 #include "device/gpu/metal/foundation.h"
 
-extern "C" void* MTLCreateSystemDefaultDevice(void);  // provided by the framework; the caller owns the result
+// Provided by the framework; the caller owns the results.
+extern "C" void* MTLCreateSystemDefaultDevice(void);
+extern "C" void* MTLCopyAllDevices(void);  // an array, on macOS
 
 namespace MTL {
 
@@ -184,5 +186,6 @@ class Device : public NS::Object {
 };
 
 inline Device* CreateSystemDefaultDevice() { return static_cast<Device*>(MTLCreateSystemDefaultDevice()); }
+inline NS::Array* CopyAllDevices() { return static_cast<NS::Array*>(MTLCopyAllDevices()); }
 
 }  // namespace MTL

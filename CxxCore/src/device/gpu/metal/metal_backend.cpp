@@ -6,6 +6,8 @@
 #include "device/gpu/metal/enabled.h"
 #ifdef PAGODA_METAL
 
+#include <TargetConditionals.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -175,11 +177,21 @@ Status MetalBackend::wait() noexcept {
   return status;
 }
 
+// Without a connection to the window server the system names no default device, but lists all of them.
+NS::SharedPtr<MTL::Device> default_device() {
+  if (auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice())) return device;
+#if TARGET_OS_OSX
+  const auto devices = NS::TransferPtr(MTL::CopyAllDevices());
+  if (devices && devices->count() > 0) return NS::RetainPtr(devices->object<MTL::Device>(0));
+#endif
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Backend>> make_metal_backend() {
   const Pool pool;
-  auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+  auto device = default_device();
   if (!device) return make_error(StatusCode::unsupported, "metal: this machine has no GPU that Metal knows");
   if (!device->supportsFamily(MTL::GPUFamilyApple7))
     return make_error(StatusCode::unsupported,
@@ -191,13 +203,4 @@ Result<std::unique_ptr<Backend>> make_metal_backend() {
 
 }  // namespace pagoda::device::gpu::metal
 
-#else
-
-namespace pagoda::device::gpu::metal {
-
-Result<std::unique_ptr<Backend>> make_metal_backend() {
-  return make_error(StatusCode::unsupported, "metal: only on Apple systems");
-}
-
-}  // namespace pagoda::device::gpu::metal
 #endif

@@ -15,7 +15,7 @@ Result<std::unique_ptr<Device>> make(int num_threads) {
   return make_gpu_device(std::move(backend));
 }
 
-OptionalDevice device{"software", make, [] { return true; }, nullptr};
+OptionalDevice device{"software", make, [] { return true; }, nullptr, nullptr};
 
 }  // namespace
 }  // namespace pagoda::device::gpu::software
