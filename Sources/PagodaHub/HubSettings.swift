@@ -31,7 +31,8 @@ public struct HubSettings: Sendable {
     func path(_ text: String) -> String { NSString(string: text).expandingTildeInPath }
 
     let home = environment["HOME"] ?? NSHomeDirectory()
-    let caches = value("XDG_CACHE_HOME").map(path) ?? home + "/.cache"
+    let caches =
+      value("XDG_CACHE_HOME").map(path) ?? home + (Self.isContained(environment) ? "/Library/Caches" : "/.cache")
     let hubHome = value("HF_HOME").map(path) ?? caches + "/huggingface"
     self.init(cacheFolder: value("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(path) ?? hubHome + "/hub")
     if let address = value("HF_ENDPOINT") {
@@ -43,6 +44,15 @@ public struct HubSettings: Sendable {
     if let seconds = value("HF_HUB_DOWNLOAD_TIMEOUT").flatMap(Double.init), seconds > 0, seconds.isFinite {
       stallSeconds = seconds
     }
+  }
+
+  // An app on iOS, or in the sandbox of macOS, may write only to Library/Caches in its home.
+  private static func isContained(_ environment: [String: String]) -> Bool {
+    #if os(iOS)
+    true
+    #else
+    environment["APP_SANDBOX_CONTAINER_ID"] != nil
+    #endif
   }
 
   private static func text(ofFile path: String) -> String? {

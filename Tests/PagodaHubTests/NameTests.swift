@@ -30,6 +30,8 @@ import Testing
     let plain = HubSettings(environment: ["HOME": "/home-of-a"])
     #expect(plain.cacheFolder == "/home-of-a/.cache/huggingface/hub" && plain.token == nil && !plain.isOffline)
     #expect(plain.endpoint == "https://huggingface.co")
+    let contained = HubSettings(environment: ["HOME": "/home-of-a", "APP_SANDBOX_CONTAINER_ID": "app.pagoda"])
+    #expect(contained.cacheFolder == "/home-of-a/Library/Caches/huggingface/hub")
     let home = HubSettings(environment: ["HF_HOME": folder, "HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://x:1//"])
     #expect(home.cacheFolder == folder + "/hub" && home.token == "hf_file" && home.isOffline)
     #expect(home.endpoint == "http://x:1")

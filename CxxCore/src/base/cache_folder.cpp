@@ -8,6 +8,10 @@
 #include <system_error>
 #include <vector>
 
+#if defined(__APPLE__)
+#include <TargetConditionals.h>
+#endif
+
 namespace pagoda {
 namespace {
 
@@ -27,11 +31,21 @@ bool begins_with(const fs::path& path, std::string_view magic) {
 
 }  // namespace
 
+std::string cache_folder_in(const CacheHome& where, std::string_view name) {
+  const auto is_path = [](const char* path) { return path != nullptr && path[0] == '/'; };
+  if (is_path(where.caches)) return std::string(where.caches) + "/pagoda/" + std::string(name);
+  if (!is_path(where.home)) return "";
+  return std::string(where.home) + (where.is_container ? "/Library/Caches" : "/.cache") + "/pagoda/" +
+         std::string(name);
+}
+
 std::string user_cache_folder(std::string_view name) {
-  const char* caches = std::getenv("XDG_CACHE_HOME");
-  if (caches != nullptr && caches[0] == '/') return std::string(caches) + "/pagoda/" + std::string(name);
-  const char* home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/pagoda/" + std::string(name) : "";
+#if defined(__APPLE__) && TARGET_OS_IPHONE
+  const bool is_container = true;
+#else
+  const bool is_container = std::getenv("APP_SANDBOX_CONTAINER_ID") != nullptr;
+#endif
+  return cache_folder_in({std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"), is_container}, name);
 }
 
 void mark_used(const std::string& path) noexcept {

@@ -8,8 +8,18 @@
 
 namespace pagoda {
 
-// The user's cache folder of this name: under $XDG_CACHE_HOME, else ~/.cache. "" if neither is set.
+// Where caches may be: an app in a container (iOS, or the sandbox of macOS) may write only to Library/Caches in its
+// home.
+struct CacheHome {
+  const char* caches;  // $XDG_CACHE_HOME, or null
+  const char* home;    // $HOME, or null
+  bool is_container;
+};
+
+// The user's cache folder of this name: under $XDG_CACHE_HOME, else ~/.cache, or ~/Library/Caches in a container. "" if
+// there is none.
 std::string user_cache_folder(std::string_view name);
+std::string cache_folder_in(const CacheHome& where, std::string_view name);
 
 // Marks the file as just used by setting its modification time; access times are unreliable (noatime).
 void mark_used(const std::string& path) noexcept;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/cache_folder.h"
 #include "base/dtype.h"
 #include "base/thread_pool.h"
 #include "support/test.h"
@@ -29,6 +30,13 @@ PAGODA_TEST(base_bf16_rounds_to_nearest_even) {
   CHECK_EQ(f32_to_bf16(1.0f + 0x1p-8f), f32_to_bf16(1.0f));  // ties round to even
   CHECK_EQ(bf16_to_f32(f32_to_bf16(1.0f + 3 * 0x1p-8f)), 1.0f + 4 * 0x1p-8f);
   CHECK(std::isinf(bf16_to_f32(f32_to_bf16(std::numeric_limits<float>::max()))));
+}
+
+PAGODA_TEST(base_cache_folder_is_where_an_app_in_a_container_may_write) {
+  CHECK_EQ(cache_folder_in({nullptr, "/home/a", false}, "x"), std::string("/home/a/.cache/pagoda/x"));
+  CHECK_EQ(cache_folder_in({nullptr, "/home/a", true}, "x"), std::string("/home/a/Library/Caches/pagoda/x"));
+  CHECK_EQ(cache_folder_in({"/c", "/home/a", true}, "x"), std::string("/c/pagoda/x"));
+  CHECK_EQ(cache_folder_in({"relative", "relative", true}, "x"), std::string());
 }
 
 PAGODA_TEST(base_thread_pool_runs_every_index_once) {

@@ -175,6 +175,16 @@ PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_configured_otherwise) {
   CHECK_EQ(planned(), 100);
 }
 
+PAGODA_TEST(engine_caches_are_small_by_default_where_the_gpu_draws_the_screen) {
+  device::DeviceInfo mac, card;
+  mac.max_step_seconds = 0.1;
+  card.has_own_memory = true;
+  CHECK_EQ(engine::default_cache_tokens(mac, 262144, 16, 0), int64_t{32768});
+  CHECK_EQ(engine::default_cache_tokens(mac, 262144, 16, 100000), int64_t{100000});  // one context of that length
+  CHECK_EQ(engine::default_cache_tokens(mac, 1024, 2, 0), int64_t{2048});
+  CHECK_EQ(engine::default_cache_tokens(card, 262144, 16, 0), int64_t{16} * 262144);
+}
+
 PAGODA_TEST(engine_load_ends_when_its_progress_says_so) {
   int num_calls = 0;
   const auto loaded = engine::load(mini(), cpu_options(), [&](double) { return ++num_calls < 3; });

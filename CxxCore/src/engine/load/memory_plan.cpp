@@ -11,7 +11,8 @@
 namespace pagoda::engine {
 namespace {
 
-constexpr double kDefaultKvShare = 0.4;  // share of the memory left after weights and state
+constexpr double kDefaultKvShare = 0.4;   // share of the memory left after weights and state
+constexpr int64_t kScreenTokens = 32768;  // a 4B model's context of 262,144 would take 18 GB of a Mac's memory
 constexpr int64_t kDefaultCheckpoints = 32;
 constexpr int64_t kMaxCheckpoints = 1 << 20;
 constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of the memory left after weights and state
@@ -36,19 +37,19 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
   return make_error(StatusCode::invalid_argument, concat(name, " must be ", low, " to ", high, ", not ", value));
 }
 
-// Blocks for as many full contexts as may run concurrently, within the share of the remaining memory.
-int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
-  const int64_t blocks_per_seq = (wanted_len + p.limits.block_size - 1) / p.limits.block_size;
+// Blocks for the tokens that are cached by default, within the share of the remaining memory.
+int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_tokens) {
+  const int64_t wanted_blocks = (wanted_tokens + p.limits.block_size - 1) / p.limits.block_size;
   const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes;
   const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
   const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
-  return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.limits.max_num_seqs);
+  return std::clamp<int64_t>(affordable, 1, wanted_blocks);
 }
 
-int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, int64_t wanted_len) {
+int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, int64_t wanted_tokens) {
   if (options.num_kv_blocks > 0) return options.num_kv_blocks;
   if (options.kv_cache_bytes > 0) return options.kv_cache_bytes / plan.kv_block_bytes;
-  return default_num_blocks(plan, wanted_len);
+  return default_num_blocks(plan, wanted_tokens);
 }
 
 int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& plan) {
@@ -64,6 +65,13 @@ int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& p
 int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
   if (device.name == "cuda") return 2048;
   return device.name == "metal" ? 512 : 256;
+}
+
+int64_t default_cache_tokens(const device::DeviceInfo& device, int64_t wanted_len, int32_t max_num_seqs,
+                             int64_t max_model_len) noexcept {
+  const bool draws_the_screen = device.max_step_seconds > 0 && !device.has_own_memory;
+  const int64_t all = wanted_len * max_num_seqs;
+  return draws_the_screen ? std::min(all, std::max(kScreenTokens, max_model_len)) : all;
 }
 
 int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layout) noexcept {
@@ -134,7 +142,8 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
                       concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
                              config.context_length, " tokens"));
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
-  limits.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
+  limits.num_kv_blocks = choose_num_blocks(
+      options, plan, default_cache_tokens(device.info(), wanted_len, limits.max_num_seqs, options.max_model_len));
   if (limits.num_kv_blocks < 1)
     return make_error(StatusCode::out_of_memory,
                       concat("kv_cache_bytes of ", options.kv_cache_bytes,

@@ -17,6 +17,11 @@ namespace pagoda::engine {
 // one that also drives the display must not be blocked for long.
 int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 
+// Tokens of the KV cache if memory allows it and no option sets its size: full contexts (of `wanted_len` tokens) of all
+// sequences; on a GPU that shares its memory with the screen 32,768, or one context of max_model_len (0: not set).
+int64_t default_cache_tokens(const device::DeviceInfo& device, int64_t wanted_len, int32_t max_num_seqs,
+                             int64_t max_model_len) noexcept;
+
 // Checks the ranges of options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 

@@ -171,6 +171,10 @@ class Device : public NS::Object {
   Buffer* newBuffer(NS::UInteger length, ResourceOptions options) {
     PAGODA_SEND(Buffer*, "newBufferWithLength:options:", length, options);
   }
+  // Over the caller's pages, which must outlive it. `deallocator` is an Objective-C block; we pass none.
+  Buffer* newBuffer(const void* pages, NS::UInteger length, ResourceOptions options, const void* deallocator) {
+    PAGODA_SEND(Buffer*, "newBufferWithBytesNoCopy:length:options:deallocator:", pages, length, options, deallocator);
+  }
   Library* newLibrary(const NS::String* source, const CompileOptions* options, NS::Error** error) {
     PAGODA_SEND(Library*, "newLibraryWithSource:options:error:", source, options, error);
   }

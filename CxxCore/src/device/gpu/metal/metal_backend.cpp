@@ -2,14 +2,16 @@
 #include "device/gpu/metal/metal_backend.h"
 
 #include "base/assign_or_return.h"
+#include "base/cache_folder.h"
 #include "base/concat.h"
 #include "device/gpu/metal/enabled.h"
 #ifdef PAGODA_METAL
 
 #include <TargetConditionals.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -22,14 +24,37 @@ namespace pagoda::device::gpu::metal {
 
 namespace {
 
+// Pages of the system: zero, and provided when they are first used. Metal's own buffers would have to be cleared, which
+// touches all of a cache that may never be filled.
+class Pages {
+ public:
+  explicit Pages(size_t size_bytes) : size_(round_up(size_bytes, static_cast<size_t>(getpagesize()))) {
+    base_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  Pages(const Pages&) = delete;
+  ~Pages() {
+    if (base_ != MAP_FAILED) munmap(base_, size_);
+  }
+  bool is_ok() const noexcept { return base_ != MAP_FAILED; }
+  const void* get() const noexcept { return base_; }
+  size_t size() const noexcept { return size_; }
+
+ private:
+  static size_t round_up(size_t size, size_t unit) { return (std::max<size_t>(size, 1) + unit - 1) / unit * unit; }
+  size_t size_;
+  void* base_;
+};
+
 class MetalBuffer final : public Buffer {
  public:
-  explicit MetalBuffer(NS::SharedPtr<MTL::Buffer> buffer, size_t size) : buffer_(std::move(buffer)), size_(size) {}
+  MetalBuffer(std::unique_ptr<Pages> pages, NS::SharedPtr<MTL::Buffer> buffer, size_t size)
+      : pages_(std::move(pages)), buffer_(std::move(buffer)), size_(size) {}
   size_t size_bytes() const noexcept override { return size_; }
   std::byte* host_pointer() noexcept override { return static_cast<std::byte*>(buffer_->contents()); }
   const MTL::Buffer* get() const noexcept { return buffer_.get(); }
 
  private:
+  std::unique_ptr<Pages> pages_;  // outlives buffer_
   NS::SharedPtr<MTL::Buffer> buffer_;
   size_t size_;
 };
@@ -88,11 +113,12 @@ Result<std::unique_ptr<Buffer>> MetalBackend::allocate(size_t size_bytes, const 
   if (used > limit || size_bytes > limit - used)
     return refuse(concat(limit - std::min(used, limit), " of ", limit, " are left on the GPU"));
   const MTL::ResourceOptions options = MTL::ResourceStorageModeShared | MTL::ResourceHazardTrackingModeUntracked;
-  auto made = NS::TransferPtr(device_->newBuffer(std::max<size_t>(size_bytes, 1), options));
+  auto pages = std::make_unique<Pages>(size_bytes);
+  if (!pages->is_ok()) return refuse("the system has no such pages");
+  auto made = NS::TransferPtr(device_->newBuffer(pages->get(), pages->size(), options, nullptr));
   if (!made) return refuse("Metal gives no buffer");
   made->setLabel(text_of(label));
-  std::memset(made->contents(), 0, made->length());
-  return std::unique_ptr<Buffer>(std::make_unique<MetalBuffer>(std::move(made), size_bytes));
+  return std::unique_ptr<Buffer>(std::make_unique<MetalBuffer>(std::move(pages), std::move(made), size_bytes));
 }
 
 Status MetalBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {
@@ -196,9 +222,7 @@ Result<std::unique_ptr<Backend>> make_metal_backend() {
   if (!device->supportsFamily(MTL::GPUFamilyApple7))
     return make_error(StatusCode::unsupported,
                       std::string("metal: ") + device->name()->utf8String() + " is older than the M1, which is needed");
-  const char* home = std::getenv("HOME");
-  const std::string cache = home ? std::string(home) + "/Library/Caches/pagoda/metal" : "";
-  return std::unique_ptr<Backend>(std::make_unique<MetalBackend>(std::move(device), cache));
+  return std::unique_ptr<Backend>(std::make_unique<MetalBackend>(std::move(device), user_cache_folder("metal")));
 }
 
 }  // namespace pagoda::device::gpu::metal
