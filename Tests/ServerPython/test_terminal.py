@@ -281,3 +281,17 @@ def test_servers_are_listed_watched_and_stopped(tmp_path):
     assert server.process.wait(timeout=60) == 0
     assert run("ps", **here).stdout == "No server is running; pagoda serve starts one.\n"
     assert run("top", server.url, **here).returncode == 1
+
+
+def test_a_reused_process_id_is_not_a_server(tmp_path):
+    folder = tmp_path / "pagoda" / "servers"
+    folder.mkdir(parents=True)
+    other = subprocess.Popen(["sleep", "600"])
+    try:
+        record = {"process": other.pid, "url": "http://localhost:1", "model": "m", "started": 1}
+        (folder / f"{other.pid}.json").write_text(json.dumps(record))
+        assert run("ps", "--json", XDG_RUNTIME_DIR=str(tmp_path)).stdout.strip() == "[]"
+        run("stop", XDG_RUNTIME_DIR=str(tmp_path))
+        assert other.poll() is None
+    finally:
+        other.kill()

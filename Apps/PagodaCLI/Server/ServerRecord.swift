@@ -52,9 +52,17 @@ struct ServerRecord: Hashable {
     }.sorted { $0.started < $1.started }
   }
 
-  /// Process ids are reused: if the system reports the program's name, it must be this one.
-  private static func isPagoda(_ process: Int32) -> Bool {
-    guard let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return true }
-    return name.trimmingCharacters(in: .newlines) == "pagoda"
+  /// Process ids are reused: the program must be this one.
+  private static func isPagoda(_ process: Int32) -> Bool { programName(of: process) == "pagoda" }
+
+  private static func programName(of process: Int32) -> String? {
+    #if canImport(Darwin)
+    var path = [CChar](repeating: 0, count: 4 * Int(MAXPATHLEN))
+    guard proc_pidpath(process, &path, UInt32(path.count)) > 0 else { return nil }
+    return URL(filePath: String(cString: path)).lastPathComponent
+    #else
+    let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+    return name?.trimmingCharacters(in: .newlines)
+    #endif
   }
 }
