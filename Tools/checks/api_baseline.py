@@ -4,7 +4,7 @@
 Usage: api_baseline.py BIN (the folder of `swift build --show-bin-path`) [--update] | --self-test
 A symbol of the baseline that was removed or changed is an error; a new one is only listed. Deprecated symbols belong to the
 baseline as well, because clients still use them until a version removes them: one that the baseline lacks is an error.
---update rewrites the baseline: for a new version, or after a change that the changelog and docs/migration.md describe.
+--update rewrites the baseline: for a new version, or after a change that the changelog describes.
 """
 import contextlib
 import io

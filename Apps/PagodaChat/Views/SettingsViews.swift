@@ -31,11 +31,11 @@ struct ChatSettingsFields: View {
     }
     Section("Thinking") {
       Picker("Thinks before answering", selection: $settings.thinking) {
-        Text("As the model does").tag(Bool?.none)
+        Text("Model default").tag(Bool?.none)
         Text("Yes").tag(Bool?.some(true))
         Text("No").tag(Bool?.some(false))
       }
-      TextField("Most tokens of thinking", value: $settings.thinkingBudget, format: .number)
+      TextField("Maximum thinking tokens", value: $settings.thinkingBudget, format: .number)
     }
     Section("Sampling") {
       TextField("Temperature", value: $settings.temperature, format: .number)
