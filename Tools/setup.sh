@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that Swift is there, which is all that a build needs. Usage: Tools/setup.sh [--dev]
-# --dev installs what Tools/test.sh needs (formatter, linter, make, Python, Chromium, HAProxy, aarch64 under qemu); fast if nothing is
-# missing.
+# --dev installs what Tools/test.sh needs (formatter, linter, make, Python, Chromium, HAProxy, nginx, Caddy, aarch64 under qemu); fast if
+# nothing is missing.
 set -euo pipefail
 
 dev=false
@@ -32,14 +32,20 @@ missing_of() {
 }
 
 setup_debian() {
-  local tools=(make curl openssl python3 python3-venv haproxy hey openmpi-bin chromium clang-format-19 clang-tidy-19 qemu-user g++-12-aarch64-linux-gnu)
-  # A web server that starts by itself is for test machines only.
-  if [[ ${CI:-} == true ]]; then tools+=(nginx-light caddy); fi
+  local tools=(make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium clang-format-19 clang-tidy-19
+    qemu-user g++-12-aarch64-linux-gnu)
   local wanted package
   wanted=$(missing_of "${tools[@]}")
   if [[ -z $wanted ]]; then return; fi
 
   export DEBIAN_FRONTEND=noninteractive
+  # The tests start servers themselves: the packages must not start theirs on this machine.
+  local policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod +x "$policy"
+    trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
+  fi
   as_root apt-get -q update </dev/null
   # One by one: a release without one of the tools still gets the others, and Tools/test.sh reports what it skips.
   for package in $wanted; do

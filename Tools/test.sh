@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift kernels mutants api server hub cluster aarch64 client asan tsan; fuzz (FUZZ_SECONDS each,
-# 30 by default) only when named. aarch64, client and the sanitizer builds run in the background at low priority; their output
-# is shown after the others'. The full output of each stage is in .build/test-logs.
+# Runs tests and ends with "N passed, N failed". Usage: Tools/test.sh [--all | --quick | stage ...]
+#   (nothing)  every unit, kernel, API and server test: checks swift kernels api server hub
+#   --all      also mutants cluster aarch64 client asan tsan, as CI does
+#   --quick    after a build: unit tests, one chat, one server test
+#   stage ...  only these; fuzz (FUZZ_SECONDS each, 30 by default) runs only when named
+# With --all, aarch64, client and the sanitizer builds run in the background at low priority; their output is shown after the
+# others'. The full output of each stage is in .build/test-logs.
 # Exits 0 only if nothing failed and every runner ran at least as many tests as the tree contains.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,6 +14,8 @@ logs=$PWD/.build/test-logs
 left=  # list of the C++ tests that the swift stage leaves to the asan stage; empty when only one of them runs
 jobs=$(getconf _NPROCESSORS_ONLN)
 passed=0 failed=0
+usual=(checks swift kernels api server hub)
+extra=(mutants cluster aarch64 client asan tsan)
 mkdir -p "$logs"
 # Half of the compiler's time for the package; elsewhere the objects would not be those of a developer's `swift build`.
 if [[ ${CI:-} == true && $(uname -s) == Linux ]]; then
@@ -265,13 +270,62 @@ stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
 }
 
-# run STAGE...: runs stages one after another.
+# What developers run while they work: the C++ tests that need no device, the kit, one chat and one test of the server.
+stage_quick() {
+  local log=$logs/quick.log
+  check "swift build" swift build --build-tests >"$logs/quick-build.log" 2>&1 </dev/null
+  check "unit tests" quietly "$log" swift test --skip-build --filter 'PagodaKitTests|PagodaHubTests|PagodaCLITests.ArgumentTests'
+  native release base_ cache_ scheduler_ sampler_ speculate_ grammar_ json_ tokenizer_
+  check "one chat" quietly "$logs/quick-chat.log" one_chat "$(swift build --show-bin-path)/pagoda"
+  check "one server test" quietly "$logs/quick-server.log" swift test --skip-build --filter HealthTests
+}
+
+one_chat() { "$1" generate -p 'What is the capital of France?' --max-tokens 20 | grep -q Paris; }
+
+# quietly LOG COMMAND...: shows the output only of a command that fails.
+quietly() { "${@:2}" >"$1" 2>&1 </dev/null || { closing "$1"; return 1; }; }
+
+# ticking STAGE: on a terminal, shows how long a stage has been running.
+ticking() {
+  local since=$SECONDS
+  while sleep 1; do printf '\r== %s: %d s ' "$1" $((SECONDS - since)) >/dev/tty; done
+}
+
+# how_to_repeat STAGE: how to run one failed test of a stage alone.
+how_to_repeat() {
+  case $1 in
+    swift | quick) say "swift test --filter NAME" ;;
+    server) say "PAGODA=.build/debug/pagoda .build/server-venv/bin/python -m pytest FILE -k NAME" ;;
+    hub | cluster) say "PAGODA=.build/debug/pagoda .build/$1-venv/bin/python -m pytest FILE -k NAME" ;;
+    asan | tsan | aarch64) say "make -C Tools/native $1 FILTER=NAME" ;;
+    mutants) say "Tools/mslc/mutate.py --only KERNEL" ;;
+    *) say "Tools/test.sh $1" ;;
+  esac
+}
+
+# run STAGE...: runs stages one after another, and adds a line for each to the summary.
 run() {
-  local stage TIMEFORMAT
+  local stage before_passed before_failed since ticker
   for stage in "$@"; do
-    say "== $stage"
-    TIMEFORMAT="-- $stage: %0R s (user %0U s, system %0S s)"
-    { time "stage_$stage"; } 2>&1
+    before_passed=$passed before_failed=$failed since=$SECONDS ticker=
+    if [[ -t 1 ]]; then
+      ticking "$stage" &
+      ticker=$!
+    else
+      say "== $stage"
+    fi
+    "stage_$stage" 2>&1
+    if [[ -n $ticker ]]; then
+      kill "$ticker"
+      wait "$ticker" 2>/dev/null
+      printf '\r'
+    fi
+    say "-- $stage: $((SECONDS - since)) s"
+    printf '%-9s %5d passed %4d failed %6d s\n' "$stage" $((passed - before_passed)) $((failed - before_failed)) \
+      $((SECONDS - since)) >>"$logs/summary.txt"
+    if ((failed > before_failed)); then
+      say "          one alone: $(how_to_repeat "$stage"); all output: .build/test-logs" >>"$logs/summary.txt"
+    fi
   done
 }
 
@@ -308,10 +362,15 @@ join() {
 }
 
 stages=("$@") first=() second=() last=()
-((${#stages[@]})) || stages=(checks swift kernels mutants api server hub cluster aarch64 client asan tsan)
+case ${1:-} in
+  '') stages=("${usual[@]}") ;;
+  --all) stages=("${usual[@]}" "${extra[@]}") ;;
+  --quick) stages=(quick) ;;
+esac
+: >"$logs/summary.txt"
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub cluster aarch64 client asan tsan fuzz" >&2
+    say "test.sh: no stage '$stage'; there are ${usual[*]} ${extra[*]} fuzz, and the options --all and --quick" >&2
     exit 64
   fi
   case $stage in
@@ -332,6 +391,8 @@ if ((${#first[@]} && ${#second[@]})); then
 else
   run "${stages[@]}"
 fi
+say "== summary"
+cat "$logs/summary.txt"
 say "all stages: $SECONDS s"
 say "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

@@ -33,9 +33,9 @@ PAGODA_TEST(base_bf16_rounds_to_nearest_even) {
 }
 
 PAGODA_TEST(base_cache_folder_is_where_an_app_in_a_container_may_write) {
-  CHECK_EQ(cache_folder_in({nullptr, "/home/a", false}, "x"), std::string("/home/a/.cache/pagoda/x"));
-  CHECK_EQ(cache_folder_in({nullptr, "/home/a", true}, "x"), std::string("/home/a/Library/Caches/pagoda/x"));
-  CHECK_EQ(cache_folder_in({"/c", "/home/a", true}, "x"), std::string("/c/pagoda/x"));
+  CHECK_EQ(cache_folder_in({nullptr, "/a", false}, "x"), std::string("/a/.cache/pagoda/x"));
+  CHECK_EQ(cache_folder_in({nullptr, "/a", true}, "x"), std::string("/a/Library/Caches/pagoda/x"));
+  CHECK_EQ(cache_folder_in({"/c", "/a", true}, "x"), std::string("/c/pagoda/x"));
   CHECK_EQ(cache_folder_in({"relative", "relative", true}, "x"), std::string());
 }
 
