@@ -81,6 +81,31 @@ import Testing
     #expect(off.json["choices"]?.arrayValue?.first?["message"]?["reasoning_content"] == nil)
   }
 
+  @Test func stop_strings_apply_to_the_answer_and_not_to_the_thinking() async throws {
+    let server = try await Shared.server
+    let question = "What is 12 plus 30?"
+    let more = #","chat_template_kwargs":{"enable_thinking":true}"#
+    func message(_ stop: String) throws -> JSONValue {
+      try server.chat(Shared.chat(question, more + stop)).json["choices"]?.arrayValue?.first?["message"] ?? .null
+    }
+    let whole = try message("")
+    let (thoughts, answer) = (whole["reasoning_content"]?.stringValue ?? "", whole["content"]?.stringValue ?? "")
+    let word = try #require(thoughts.split(separator: " ").first { answer.contains($0) }.map(String.init))
+    let stopped = try message(#","stop":[\#(JSONValue.string(word).text),"</think>"]"#)
+    #expect(stopped["reasoning_content"]?.stringValue == thoughts)
+    let kept = answer.range(of: word).map { String(answer[..<$0.lowerBound]) }
+    #expect(
+      stopped["content"]?.stringValue?.trimmingCharacters(in: .whitespaces)
+        == kept?.trimmingCharacters(in: .whitespaces))
+    let claude = try server.post(
+      "/v1/messages",
+      #"{"messages":[{"role":"user","content":"\#(question)"}],"max_tokens":500,"thinking":{"type":"enabled"},"#
+        + #""stop_sequences":[\#(JSONValue.string(word).text)]}"#)
+    let blocks = claude.json["content"]?.arrayValue ?? []
+    #expect(blocks.first?["thinking"]?.stringValue == thoughts, "\(claude.text)")
+    #expect(claude.json["stop_reason"]?.stringValue == "stop_sequence")
+  }
+
   @Test func several_answers_differ_by_seed_and_repeat() async throws {
     let server = try await Shared.server
     let body = Shared.chat("Write a 2-sentence apple story.", #","n":3,"seed":7,"temperature":1.5"#)

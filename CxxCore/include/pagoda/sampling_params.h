@@ -26,15 +26,18 @@ struct SamplingParams {
   float presence_penalty = 0.0f;    // [-2, 2], tokens seen in the output
   float frequency_penalty = 0.0f;   // [-2, 2], times the count in the output
   std::vector<LogitBias> logit_bias;
-  bool has_seed = false;               // false: the engine chooses a seed and does not report it
-  uint64_t seed = 0;                   // counter-based: the n-th token of a request depends on (seed, n) only
-  int32_t max_tokens = 0;              // generated tokens; 0 = the rest of the context, at most 2048
-  int32_t min_tokens = 0;              // until then, stop ids cannot be sampled and stop strings do not end the text
-  bool ignore_eos = false;             // end-of-text ids of the model do not end the request
-  std::vector<int32_t> stop_ids;       // additional ids that end the request; never shown in the text
-  std::vector<std::string> stop;       // strings that end the request; the text is cut before the first one
+  bool has_seed = false;          // false: the engine chooses a seed and does not report it
+  uint64_t seed = 0;              // counter-based: the n-th token of a request depends on (seed, n) only
+  int32_t max_tokens = 0;         // generated tokens; 0 = the rest of the context
+  int32_t min_tokens = 0;         // until then, stop ids cannot be sampled and stop strings do not end the text
+  bool ignore_eos = false;        // end-of-text ids of the model do not end the request
+  std::vector<int32_t> stop_ids;  // additional ids that end the request; never shown in the text
+  // Strings that end the request; the text is cut before the first one. They do not apply inside the thinking.
+  std::vector<std::string> stop;
   std::vector<BannedSequence> banned;  // vLLM's bad_words
-  int32_t thinking_budget = -1;   // tokens of thinking before the engine closes it with the model's own token; -1 = any
+  // Tokens of thinking before the engine closes it with the model's own token. -1 = any; if max_tokens is 0 too, 32768,
+  // and at most three quarters of the context that is left, so that an answer can follow.
+  int32_t thinking_budget = -1;
   int32_t num_top_logprobs = -1;  // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely
 };
 

@@ -36,6 +36,8 @@ struct ActiveRequest {
   std::vector<int32_t> banned;  // for the token being sampled; reserved for all of params.banned and stop_ids
   std::optional<text::Detokenizer> detokenizer;  // absent if the model has no tokenizer: events carry ids only
   text::StopStrings stop_strings;
+  bool splits_thinking = true;    // the text of a chat: stop strings apply only after the thinking
+  bool is_before_answer = false;  // in the thinking, or in the white space after it
   Thinking thinking;
   std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token is allowed; shared with other requests
   std::shared_ptr<grammar::Guide> guide;           // the mask worker uses it too

@@ -32,7 +32,7 @@ void LookupIndex::follow(std::span<const int32_t> tokens) noexcept {
 
 LookupIndex::Match LookupIndex::find(std::span<const int32_t> tokens) const noexcept {
   Match best;
-  if (num_tokens_ < kMinMatch) return best;
+  if (num_tokens_ < kMinMatch || num_tokens_ < static_cast<int32_t>(tokens.size())) return best;  // full: see follow()
   const int32_t end = num_tokens_ - 1;
   int32_t position = earlier_[end];
   for (int32_t looks = 0; position >= 0 && looks < kMaxLooks; ++looks, position = earlier_[position]) {

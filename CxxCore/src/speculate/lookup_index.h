@@ -23,7 +23,7 @@ class LookupIndex {
   // Allocates for a text of at most `max_tokens`; later calls do not allocate.
   explicit LookupIndex(int32_t max_tokens);
 
-  // Adds the tokens since the last call: `tokens` is the whole text.
+  // Adds the tokens since the last call: `tokens` is the whole text. After more than `max_tokens`, nothing is found.
   void follow(std::span<const int32_t> tokens) noexcept;
 
   // The longest match with the end of the text so far; of equally long ones the most recent.

@@ -38,7 +38,7 @@ extension SamplingField {
   private static let counts = Int64(0)...Int64(Int32.max)
 
   package static let all: [SamplingField] = [
-    integer("max-tokens", "N", 1...Int64(Int32.max), "maximum tokens to generate (default: what fits, at most 2048)") {
+    integer("max-tokens", "N", 1...Int64(Int32.max), "maximum tokens to generate (default: what fits in the context)") {
       $0.maximumTokens = $1
     },
     integer("min-tokens", "N", counts, "do not end before N tokens") { $0.minimumTokens = $1 },

@@ -21,7 +21,7 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var logitBias: [Int32: Double] = [:]
   /// The same seed gives the same answer; nil chooses one at random.
   public var seed: UInt64?
-  /// Maximum tokens to generate; nil means the rest of the context, at most 2048.
+  /// Maximum tokens to generate; nil means the rest of the context.
   public var maximumTokens: Int?
   /// The answer has at least this many tokens.
   public var minimumTokens = 0
@@ -35,7 +35,8 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var badWords: [String] = []
   /// Token sequences that must not occur.
   package var bannedTokens: [[Int32]] = []
-  /// Maximum tokens of thinking before it is ended for the model; nil for no limit.
+  /// Maximum tokens of thinking before it is ended for the model. Nil means no limit; if ``maximumTokens`` is nil too,
+  /// 32,768 tokens, and at most three quarters of the rest of the context, so that an answer can follow.
   public var thinkingBudget: Int?
   /// Nil reports no log probabilities, 0 those of the sampled tokens, n also those of the n most likely ones.
   public var topLogProbabilities: Int?

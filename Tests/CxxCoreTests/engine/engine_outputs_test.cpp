@@ -186,6 +186,47 @@ PAGODA_TEST(engine_outputs_the_budget_counts_only_open_thinking) {
   CHECK_EQ(opened.tokens[3], close);
 }
 
+PAGODA_TEST(engine_outputs_stop_strings_end_the_answer_and_not_the_thinking) {
+  Harness harness;
+  const int32_t open = harness.id("<think>"), close = harness.id("</think>");
+  Request request = harness.request(9, 30);
+  request.prompt_ids.push_back(open);
+  request.sampling.temperature = 0;
+  request.sampling.thinking_budget = 5;
+  request.sampling.logit_bias = {{'x', 100}};
+  for (const char* stop : {"x", "xx"}) {
+    request.sampling.stop = {stop, "</think>", "\n\n"};
+    Recorder chat;
+    harness.run_alone(request, chat);
+    CHECK_EQ(chat.text, std::string("xxxxx") + std::string(harness.tokenizer->token_bytes(close)) + "\n\n");
+    CHECK(chat.reason == FinishReason::stop && chat.stop_string == stop);
+  }
+  // Text that no template rendered is all answer.
+  request.prompt_has_thinking_tags = false;
+  request.sampling.logit_bias = {{'x', 100}};
+  request.sampling.stop = {"x"};
+  Recorder raw;
+  harness.run_alone(request, raw);
+  CHECK(raw.text.empty() && raw.stop_string == "x");
+}
+
+PAGODA_TEST(engine_outputs_without_limits_the_thinking_leaves_room_for_the_answer) {
+  Harness harness;
+  const int32_t open = harness.id("<think>"), close = harness.id("</think>");
+  Request request = harness.request(9, 0);
+  request.prompt_ids.push_back(open);
+  request.sampling.logit_bias = {{close, -100}, {open, -100}, {test::end_id(*harness.tokenizer), -100}};
+  Recorder recorder;
+  harness.run_alone(request, recorder);
+  REQUIRE(recorder.tokens.size() == 64 * 16 - request.prompt_ids.size());
+  CHECK(std::ranges::find(recorder.tokens, close) - recorder.tokens.begin() ==
+        static_cast<std::ptrdiff_t>(recorder.tokens.size() - recorder.tokens.size() / 4));
+  request.sampling.max_tokens = 600;  // a given limit is for both
+  Recorder limited;
+  harness.run_alone(request, limited);
+  CHECK_EQ(std::ranges::count(limited.tokens, close), 0);
+}
+
 PAGODA_TEST(engine_outputs_the_grammar_begins_after_the_thinking) {
   Harness harness;
   const int32_t open = harness.id("<think>"), close = harness.id("</think>");

@@ -69,9 +69,12 @@ PAGODA_TEST(lookup_drafts_the_following_tokens_and_repeats_loops) {
 
 PAGODA_TEST(lookup_takes_no_more_than_it_was_made_for) {
   LookupIndex index(300);
-  std::vector<int32_t> text(1000, 5);
+  std::vector<int32_t> text(300, 5);
   index.follow(text);
   CHECK(index.find(text).length > 0);
+  text.resize(1000, 6);
+  index.follow(text);
+  CHECK_EQ(index.find(text).length, 0);  // what followed the 300th token says nothing about the 1001st
 }
 
 }  // namespace pagoda::speculate

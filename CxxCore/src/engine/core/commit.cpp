@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/core/engine_core.h"
@@ -99,12 +100,13 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::sp
   if (!request.first_token) request.first_token = Clock::now();
   request.sequence.tokens.push_back(token);
   request.count_output(token);
+  const bool was_thinking = request.thinking.is_open();
   const bool is_last = follow(request, token);
   ++num_generated_tokens_;
 
   const bool is_stop_id = std::ranges::find(request.stop_ids, token) != request.stop_ids.end();
   event_.text.clear();
-  const bool is_stop_string = !is_stop_id && append_text(request, token);
+  const bool is_stop_string = !is_stop_id && append_text(request, token, was_thinking || request.thinking.is_open());
   event_.request_id = request.sequence.id;
   event_.kind = EventKind::token;
   event_.token_id = token;
@@ -140,12 +142,23 @@ bool EngineCore::follow(ActiveRequest& request, int32_t token_id) {
   return false;
 }
 
-bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {
+// Stop strings belong to the answer: neither the thinking, including its tags, nor the white space after it ends the
+// text.
+bool EngineCore::append_text(ActiveRequest& request, int32_t token_id, bool is_thought) {
   if (!request.detokenizer) return false;
   std::string chunk;
   request.detokenizer->push(token_id, chunk);
+  if (is_thought && request.splits_thinking) request.is_before_answer = true;
+  std::string_view answer = chunk;
+  if (request.is_before_answer) {
+    const size_t begin = is_thought ? std::string::npos : chunk.find_first_not_of(" \t\r\n");
+    answer.remove_prefix(std::min(begin, chunk.size()));
+    request.is_before_answer = answer.empty();
+    request.stop_strings.push(std::string_view(chunk).substr(0, chunk.size() - answer.size()), /*armed=*/false,
+                              event_.text);
+  }
   const bool armed = request.num_generated() >= request.params.min_tokens;
-  return request.stop_strings.push(chunk, armed, event_.text);
+  return !answer.empty() && request.stop_strings.push(answer, armed, event_.text);
 }
 
 void EngineCore::leave_to_tiers(const Sequence& sequence) noexcept {

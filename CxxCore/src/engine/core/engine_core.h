@@ -155,7 +155,7 @@ class EngineCore {
   Status pool(ActiveRequest& request, int32_t first_row, int32_t num_rows);
   void check_token(ActiveRequest& request, int32_t token_id);
   bool follow(ActiveRequest& request, int32_t token_id);
-  bool append_text(ActiveRequest& request, int32_t token_id);  // true if a stop string ended it
+  bool append_text(ActiveRequest& request, int32_t token_id, bool is_thought);  // true if a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status) noexcept;
   void open_tiers();
   void leave_to_tiers(const request::Sequence& sequence) noexcept;

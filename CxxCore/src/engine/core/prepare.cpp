@@ -12,12 +12,21 @@
 namespace pagoda::engine {
 
 constexpr size_t kMaxIdBytes = 256;
-constexpr int64_t kDefaultMaxTokens = 2048;  // bounds the answer of a model that never ends it
+constexpr int64_t kDefaultThinkingBudget =
+    32768;                                   // tokens; Qwen's advice for the length of an answer with its thinking
+constexpr int64_t kMaxLookupTokens = 32768;  // of an answer; a waiting request holds memory for its index already
 
 int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
   const int64_t pool = blocks_.num_blocks() * config_.limits.block_size + 1;  // the last token is never cached
   const int64_t max_new_tokens = std::min<int64_t>(config_.limits.max_model_len, pool) - num_prompt_tokens;
-  return std::clamp<int64_t>(max_new_tokens, 1, kDefaultMaxTokens);
+  return std::max<int64_t>(max_new_tokens, 1);
+}
+
+// An answer without any limit: at least a quarter of the context that is left belongs to the answer itself.
+static int64_t thinking_budget_of(const Request& request, int64_t max_tokens) noexcept {
+  const bool is_default = request.sampling.max_tokens <= 0 && request.prompt_has_thinking_tags;
+  if (request.sampling.thinking_budget >= 0 || !is_default) return request.sampling.thinking_budget;
+  return std::min(kDefaultThinkingBudget, max_tokens - max_tokens / 4);
 }
 
 static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
@@ -107,7 +116,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     active->state.resize(static_cast<size_t>(config_.hidden_size));
   }
   if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
-  if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
+  if (active->speculates && config_.uses_lookup)
+    active->lookup.emplace(static_cast<int32_t>(prompt + std::min(max_tokens, kMaxLookupTokens)));
   active->count_tokens(config_.vocab_size);
   // One token is sampled after the last given token, as in any answer.
   if (num_answer_ids > 0)
@@ -121,7 +131,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
   const std::span<const int32_t> tags =
       request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};
-  active->thinking = Thinking(thinking_format_, tags, request.sampling.thinking_budget);
+  active->splits_thinking = request.prompt_has_thinking_tags;
+  active->thinking = Thinking(thinking_format_, tags, static_cast<int32_t>(thinking_budget_of(request, max_tokens)));
   if (!request.grammar.kind.empty()) {
     PAGODA_ASSIGN_OR_RETURN(active->grammar, grammars_.find_or_compile(request.grammar));
   }
