@@ -21,7 +21,7 @@ final class Front: HTTPService, @unchecked Sendable {
       keys: options.keys, isLoopbackOnly: isLoopbackOnly, allowedHosts: options.allowedHosts,
       allowedOrigins: options.allowedOrigins,
       secret: try shared ?? folder.map { try TenantSecret(folder: $0) } ?? TenantSecret(),
-      peerToken: shared?.peerToken)
+      peerToken: shared?.peerToken, proxies: try TrustedProxies(options.trustedProxies))
     responses = try options.responsesPath.map { try ResponseStore(path: $0) } ?? ResponseStore()
     metrics.droppedLogLines = options.droppedLogLines
     healthLog = HealthLog(options.eventLog)

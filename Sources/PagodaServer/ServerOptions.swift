@@ -27,6 +27,9 @@ public struct ServerOptions: Sendable {
   /// Origins, besides the server's own, whose pages may use the server: `https://app.example.org`, `tauri://localhost`,
   /// `chrome-extension://*`, or `*` for any.
   public var allowedOrigins: [String] = []
+  /// Proxies whose `X-Forwarded-For` header names the client: addresses, networks such as `10.0.0.0/8`, or `unix` for
+  /// clients of the Unix socket. Without them, all clients of a proxy count as one address.
+  public var trustedProxies: [String] = []
   /// The names that requests may call the model by; the first is the one that is reported.
   public var modelNames: [String] = ["pagoda"]
   /// Additional names of models, in which `*` matches any text; the first match is used.

@@ -55,7 +55,7 @@ import Testing
 
   @Test func hosts_and_origins_of_others_are_refused() async throws {
     let server = try await Shared.server
-    for host in ["evil.example", "localhost.evil.com", "192.168.1.5", "127.0.0.1.nip.io"] {
+    for host in ["evil.example", "localhost.evil.com", "192.168.1.5", "127.0.0.1.nip.io", "[::1]:x.evil", "[::1]evil"] {
       #expect(try server.get("/health", host: host).status == 403, "\(host)")
       #expect(try server.get("/", host: host).status == 403, "\(host)")
     }

@@ -41,16 +41,64 @@ import Testing
     #expect(limits.shareID(0) == "key 0" && limits.shareID(0) == "key 0")
   }
 
-  @Test func an_address_that_guesses_learns_nothing_more() {
+  @Test func wrong_keys_are_counted_by_address_and_by_key() {
     let failed = FailedKeys()
-    #expect(failed.check(7, from: "a", now: 0) == nil)
-    for _ in 0..<FailedKeys.perMinute { #expect(failed.check(nil, from: "a", now: 0) == nil) }
-    #expect(failed.check(nil, from: "a", now: 0) != nil)
-    #expect(failed.check(8, from: "a", now: 0) != nil, "a right key that was never used from there")
-    #expect(failed.check(7, from: "a", now: 0) == nil, "one that was")
-    #expect(failed.check(nil, from: "b", now: 0) == nil && failed.check(8, from: "b", now: 0) == nil)
-    #expect(failed.check(8, from: "a", now: 3.1) == nil, "one guess in three seconds")
-    for index in 0..<20_000 { _ = failed.check(nil, from: "x\(index)", now: 1) }  // the table is bounded
+    for index in 0..<FailedKeys.perMinute { #expect(failed.count("guess \(index)", from: "a", now: 0) == nil) }
+    #expect(failed.count("guess", from: "a", now: 0) != nil, "too many different keys")
+    #expect(failed.count("guess 3", from: "a", now: 0) == nil, "a faulty program still gets its own error")
+    #expect(failed.count("guess", from: "b", now: 0) == nil)
+    #expect(failed.count("guess", from: "a", now: 3.1) == nil, "one key more in three seconds")
+    for _ in 0..<FailedKeys.perMinute { #expect(failed.count("same", from: "c", now: 0) == nil) }
+    #expect(failed.count("same", from: "c", now: 0) != nil && failed.count("another", from: "c", now: 0) == nil)
+    for index in 0..<20_000 { _ = failed.count("k", from: "x\(index)", now: 1) }  // the table is bounded
+  }
+
+  @Test func a_valid_key_is_never_refused_for_the_guesses_of_others() async throws {
+    let server = try await Shared.start { $0.apiKeys = ["right", "new"] }
+    var last = 401
+    for index in 0..<50 * FailedKeys.perMinute where last == 401 {  // one more is allowed every three seconds
+      last = try server.get("/v1/models", headers: bearer("wrong \(index)")).status
+    }
+    #expect(last == 429)
+    #expect(try server.get("/v1/models", headers: bearer("new")).status == 200, "never used from this address before")
+    await server.shutDown()
+  }
+
+  @Test func clients_of_a_trusted_proxy_have_their_own_address() throws {
+    let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.0/8", "2001:db8::/32"])
+    func client(_ address: String, _ forwarded: String...) -> String {
+      let headers = forwarded.map { HTTPHeader("x-forwarded-for", $0) }
+      return proxies.client(of: HTTPRequest(method: "GET", path: "/", headers: headers, address: address))
+    }
+    #expect(client("127.0.0.1", "192.0.2.1") == "192.0.2.1" && client("::ffff:127.0.0.1", "192.0.2.1") == "192.0.2.1")
+    #expect(client("192.0.2.9", "192.0.2.1") == "192.0.2.9", "not a proxy")
+    #expect(
+      client("127.0.0.1", "1.2.3.4, 192.0.2.1, 10.1.2.3") == "192.0.2.1", "what the client wrote itself is ignored")
+    #expect(client("127.0.0.1", "1.2.3.4", "192.0.2.1:4711") == "192.0.2.1")
+    #expect(client("2001:db8::7", "[2001:db9::1]:80") == "2001:db9::1" && client("127.0.0.1", "unknown") == "127.0.0.1")
+    #expect(client("127.0.0.1") == "127.0.0.1" && client("", "192.0.2.1") == "")
+    let local = HTTPRequest(
+      method: "GET", path: "/", headers: [HTTPHeader("x-forwarded-for", "192.0.2.1")], address: "")
+    #expect(try TrustedProxies(["unix"]).client(of: local) == "192.0.2.1")
+    for wrong in ["", "proxy.example", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1"] {
+      #expect(throws: ServerError.self, "\(wrong)") { try TrustedProxies([wrong]) }
+    }
+  }
+
+  @Test func guesses_behind_a_trusted_proxy_count_for_their_client() async throws {
+    let server = try await Shared.start {
+      $0.apiKeys = ["right"]
+      $0.trustedProxies = ["127.0.0.1"]
+    }
+    func guess(_ key: String, from address: String) throws -> Int {
+      let headers = bearer(key).merging(["X-Forwarded-For": address]) { $1 }
+      return try server.get("/v1/models", headers: headers).status
+    }
+    var last = 401
+    for index in 0..<50 * FailedKeys.perMinute where last == 401 { last = try guess("w\(index)", from: "192.0.2.1") }
+    #expect(last == 429)
+    #expect(try guess("w", from: "192.0.2.2") == 401)
+    await server.shutDown()
   }
 
   @Test func keys_with_names_have_their_limits() async throws {
@@ -92,7 +140,10 @@ import Testing
     for host in ["localhost:1", "192.0.2.7", "192.0.2.7:8080", "[2001:db8::1]:80", "127.0.0.1"] {
       #expect(open.isAllowed(host: host), "\(host)")
     }
-    for host in ["evil.example", "192.0.2.7.evil.example", "192.0.2", "host.docker.internal"] {
+    for host in [
+      "evil.example", "192.0.2.7.evil.example", "192.0.2", "host.docker.internal", "192.0.2.7:x.evil",
+      "[2001:db8::1]:x.evil", "[2001:db8::1]x.evil",
+    ] {
       #expect(!open.isAllowed(host: host), "\(host)")
     }
     let local = Guard(isLoopbackOnly: true, allowedHosts: ["Host.docker.internal", "*.lan"])

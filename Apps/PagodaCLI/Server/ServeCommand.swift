@@ -35,6 +35,9 @@ extension Command {
           Option("allowed-hosts", value: "NAMES", help: "additional names of the server, such as host.docker.internal"),
           Option(
             "allowed-origins", value: "ORIGINS", help: "web pages that may use the server, such as tauri://localhost"),
+          Option(
+            "trusted-proxies", value: "ADDRESSES",
+            help: "proxies whose X-Forwarded-For names the client: 127.0.0.1,10.0.0.0/8, or unix"),
           Option("served-model-name", value: "NAME", help: "the model's name in requests; may be repeated"),
           Option(
             "alias", value: "PATTERN=NAME", help: "another name for a model, such as 'claude-*=small'; may be repeated"
@@ -217,6 +220,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   }
   options.allowedHosts = list("allowed-hosts")
   options.allowedOrigins = list("allowed-origins")
+  options.trustedProxies = list("trusted-proxies")
   options.secretFolder = try arguments.folder("prefix-cache-dir")
   options.prefixSharing = try prefixSharing(arguments, peers: list("prefix-peers"))
   options.isInsecure = arguments.has("insecure")

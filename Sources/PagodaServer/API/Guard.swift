@@ -11,12 +11,13 @@ struct Guard: Sendable {
   /// The token with which other servers may fetch prefix files; nil disables it.
   let peerToken: String?
   let limits: KeyLimits
+  private let proxies: TrustedProxies
   private let failed = FailedKeys()
   private let ownNames: [String]  // names of this machine that other machines may use
 
   init(
     keys: [APIKey] = [], isLoopbackOnly: Bool, allowedHosts: [String] = [], allowedOrigins: [String] = [],
-    secret: TenantSecret = TenantSecret(), peerToken: String? = nil
+    secret: TenantSecret = TenantSecret(), peerToken: String? = nil, proxies: TrustedProxies = TrustedProxies()
   ) {
     self.keys = keys
     self.isLoopbackOnly = isLoopbackOnly
@@ -24,6 +25,7 @@ struct Guard: Sendable {
     self.allowedOrigins = allowedOrigins.map { $0.lowercased() }
     self.secret = secret
     self.peerToken = peerToken
+    self.proxies = proxies
     limits = KeyLimits(keys)
     let name = ProcessInfo.processInfo.hostName.lowercased()
     ownNames = isLoopbackOnly ? [] : [name, name.split(separator: ".").first.map { "\($0).local" } ?? name]
@@ -50,7 +52,10 @@ struct Guard: Sendable {
 
   /// `localhost`, `127.x.x.x` and `[::1]`, with any port.
   static func isThisMachine(_ host: String) -> Bool {
-    if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
+    if host.hasPrefix("[::1]") {
+      let port = host.dropFirst(5)
+      return port.isEmpty || port.hasPrefix(":") && UInt16(port.dropFirst()) != nil
+    }
     let parts = host.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count <= 2, parts.count == 1 || UInt16(parts[1]) != nil else { return false }
     let name = parts[0].lowercased()
@@ -73,16 +78,15 @@ struct Guard: Sendable {
   func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { limits.shareID($0) } ?? "" }
 
   private func checkKey(_ request: HTTPRequest) throws {
-    let index = keyIndex(request)
-    let isGuess = !(request.values("authorization") + request.values("x-api-key")).isEmpty
-    if isGuess, let wait = failed.check(index, from: request.address) {
-      throw APIError.limited("too many requests with wrong keys from your address; wait", wait)
-    }
-    if let index {
+    if let index = keyIndex(request) {
       if request.method == "POST", let wait = limits.begin(index) {
         throw APIError.limited("the key \(keys[index].name) has used up its limit for now; wait", wait)
       }
       return
+    }
+    let given = request.values("authorization") + request.values("x-api-key")
+    if !given.isEmpty, let wait = failed.count(given.joined(separator: " "), from: address(of: request)) {
+      throw APIError.limited("too many requests with wrong keys from your address; wait", wait)
     }
     throw APIError(
       status: 401, message: "the request needs the server's API key as `Authorization: Bearer KEY`",
@@ -91,15 +95,17 @@ struct Guard: Sendable {
 
   private func checkPeer(_ request: HTTPRequest, _ token: String) throws {
     let given = request.values("x-pagoda-peer")
-    let isPeer = given.count == 1 && Self.isEqual(token, given[0])
-    if let wait = failed.check(isPeer ? -1 : nil, from: request.address) {
+    if given.count == 1, Self.isEqual(token, given[0]) { return }
+    if let wait = failed.count(given.joined(separator: " "), from: address(of: request)) {
       throw APIError.limited("too many requests with wrong secrets from your address; wait", wait)
     }
-    if isPeer { return }
     throw APIError(
       status: 401, message: "prefix files are available only to servers that share this one's secret",
       type: "authentication_error", code: "invalid_peer")
   }
+
+  /// The client's own address, if a trusted proxy reports it.
+  func address(of request: HTTPRequest) -> String { proxies.client(of: request) }
 
   /// The index of the key that a request brings.
   func keyIndex(_ request: HTTPRequest) -> Int? {
@@ -178,8 +184,11 @@ extension Guard {
   }
 
   private static func withoutPort(_ host: String) -> String {
-    if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
-    return String(host.prefix { $0 != ":" })
+    let mark = host.hasPrefix("[") ? host.firstIndex(of: "]").map { host.index(after: $0) } : host.firstIndex(of: ":")
+    guard let mark, mark < host.endIndex else { return host.trimmingCharacters(in: ["[", "]"]) }
+    // What follows must be a port: `[::1]:x.evil` is the name of another site.
+    guard host[mark] == ":", UInt16(host[host.index(after: mark)...]) != nil else { return "" }
+    return host[..<mark].trimmingCharacters(in: ["[", "]"])
   }
 
   private static func isNumeric(_ name: String) -> Bool {

@@ -79,39 +79,46 @@ final class KeyLimits: @unchecked Sendable {
   }
 }
 
-/// Addresses that sent wrong keys. Any thread may use it.
+/// Wrong keys by address. Any thread may use it.
 ///
-/// After too many guesses, an address learns nothing more: even a correct key is refused there for a while, unless it
-/// was used from there before, so that one faulty program behind a proxy does not lock out the others.
+/// A valid key is never refused, because several clients may share an address: behind a proxy, all of them. Each address
+/// may try a number of different wrong keys per minute, and each of those keys as often, so that a faulty program that
+/// repeats one key leaves the others their error message.
 final class FailedKeys: @unchecked Sendable {
+  private struct Guess: Hashable {
+    var address: String
+    var key: Int  // its hash
+  }
+
   static let perMinute = 20
-  private static let maximumAddresses = 4096
+  private static let maximumEntries = 4096
 
   private let lock = NSLock()
-  // Guarded by `lock`; keyed by address.
-  private var guesses: [String: Allowance] = [:]
-  private var known: [String: Set<Int>] = [:]
+  // Guarded by `lock`.
+  private var keys: [String: Allowance] = [:]  // different keys, by address
+  private var uses: [Guess: Allowance] = [:]  // of the same key
 
-  /// Records the result of comparing keys: the index of the matching one, or nil. Returns the seconds to wait, if any.
-  func check(_ key: Int?, from address: String, now: Double = monotonicSeconds()) -> Double? {
+  /// Counts a request with a wrong key. Returns the seconds to wait, if there were too many.
+  func count(_ key: String, from address: String, now: Double = monotonicSeconds()) -> Double? {
     lock.withLock {
-      if let key, known[address]?.contains(key) == true { return nil }
-      let wait = guesses[address]?.wait(for: 1, now: now) ?? 0
-      if wait > 0 { return wait }
-      if let key {
-        if known.count >= Self.maximumAddresses { known.removeAll() }
-        known[address, default: []].insert(key)
-      } else {
-        if guesses.count >= Self.maximumAddresses { forget(now) }
-        guesses[address, default: Allowance(perMinute: Self.perMinute, now: now)].take(1, now: now)
-      }
-      return nil
+      let guess = Guess(address: address, key: key.hashValue)
+      if uses[guess] == nil, let wait = Self.take(&keys, address, now) { return wait }
+      return Self.take(&uses, guess, now)
     }
   }
 
-  /// Drops addresses that have not guessed for a while; all of them, if that is not enough.
-  private func forget(_ now: Double) {
-    for (address, var allowance) in guesses where allowance.isFull(now) { guesses[address] = nil }
-    if guesses.count >= Self.maximumAddresses { guesses.removeAll() }
+  private static func take<Key: Hashable>(_ table: inout [Key: Allowance], _ key: Key, _ now: Double) -> Double? {
+    if table.count >= maximumEntries { forget(&table, now) }
+    var allowance = table[key] ?? Allowance(perMinute: perMinute, now: now)
+    let wait = allowance.wait(for: 1, now: now)
+    if wait == 0 { allowance.take(1, now: now) }
+    table[key] = allowance
+    return wait > 0 ? wait : nil
+  }
+
+  /// Drops entries that have not been used for a while; all of them, if that is not enough.
+  private static func forget<Key: Hashable>(_ table: inout [Key: Allowance], _ now: Double) {
+    for (key, var allowance) in table where allowance.isFull(now) { table[key] = nil }
+    if table.count >= maximumEntries { table.removeAll() }
   }
 }
