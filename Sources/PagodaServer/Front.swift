@@ -69,6 +69,11 @@ final class Front: HTTPService, @unchecked Sendable {
     log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
   }
 
+  /// The key, or else the client's address.
+  func sender(of request: HTTPRequest) -> String {
+    guarding.keyIndex(request).map { "key \($0)" } ?? guarding.address(of: request)
+  }
+
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
     APIError.invalid(
       "the body is larger than \(options.maximumBodyBytes) bytes", code: "request_too_large", status: 413

@@ -16,6 +16,7 @@ final class FakeService: HTTPService, @unchecked Sendable {
     default: .work { [unowned self] in waiting.append($0) }
     }
   }
+  func sender(of request: HTTPRequest) -> String { request.values("x-sender").first ?? "" }
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse { HTTPResponse(status: 413, type: "text/plain", body: []) }
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
     HTTPResponse(status: error.status, type: "text/plain", body: [])
@@ -56,7 +57,7 @@ final class ConnectionBench {
     let context = ConnectionContext(
       service: service, limits: limits, mailbox: mailbox, load: ConnectionLoad(),
       addresses: AddressLimits(limits)
-    ) { $0() }
+    ) { $1() }
     connection = Connection(socket: server, address: "", context, now: now)
   }
 

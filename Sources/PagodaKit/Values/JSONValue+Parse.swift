@@ -7,6 +7,17 @@ extension JSONValue {
   package struct ParseError: Error, Equatable {
     package var message: String
     package var offset: Int
+    /// The text has more than its limits allow, and may be JSON.
+    package var isTooMuch = false
+  }
+
+  /// How much a text may contain: small parts cost more to read than their bytes suggest.
+  package struct Limits: Sendable {
+    package var fields = Int.max  // members of the outermost object
+    package var members = Int.max  // of all objects
+    package var values = Int.max  // of all kinds
+
+    package init() {}
   }
 
   package static let maximumDepth = 64
@@ -14,9 +25,9 @@ extension JSONValue {
   /// The value of a JSON text; nil if it is not JSON.
   package static func parse(_ text: String) -> JSONValue? { try? parse(Array(text.utf8)) }
 
-  package static func parse(_ bytes: [UInt8]) throws(ParseError) -> JSONValue {
+  package static func parse(_ bytes: [UInt8], limits: Limits = Limits()) throws(ParseError) -> JSONValue {
     guard String(bytes: bytes, encoding: .utf8) != nil else { throw ParseError(message: "it is not UTF-8", offset: 0) }
-    var reader = JSONReader(bytes: bytes)
+    var reader = JSONReader(bytes: bytes, limits: limits)
     return try reader.document()
   }
 }
@@ -24,7 +35,15 @@ extension JSONValue {
 /// `bytes` must be valid UTF-8.
 private struct JSONReader {
   let bytes: [UInt8]
+  let limits: JSONValue.Limits
   var position = 0
+  private var members = 0
+  private var values = 0
+
+  init(bytes: [UInt8], limits: JSONValue.Limits) {
+    self.bytes = bytes
+    self.limits = limits
+  }
 
   typealias Failure = JSONValue.ParseError
 
@@ -36,6 +55,8 @@ private struct JSONReader {
   }
 
   private func failure(_ message: String) -> Failure { Failure(message: message, offset: position) }
+
+  private func tooMuch(_ what: String) -> Failure { Failure(message: what, offset: position, isTooMuch: true) }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -51,6 +72,8 @@ private struct JSONReader {
 
   private mutating func value(depth: Int) throws(Failure) -> JSONValue {
     skipSpace()
+    values += 1
+    if values > limits.values { throw tooMuch("more than \(limits.values) values") }
     guard let byte = next else { throw failure("it ends where a value is expected") }
     switch byte {
     case UInt8(ascii: "{"): return try object(depth: depth)
@@ -92,13 +115,16 @@ private struct JSONReader {
   private mutating func object(depth: Int) throws(Failure) -> JSONValue {
     try enter(depth)
     var members: [JSONValue.Member] = []
-    var keys: Set<String> = []
+    var keys: Set<String> = []  // empty while there are few
     if take("}") { return .object(members) }
     repeat {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw failure("a member has no name") }
       let key = try string()
-      if !keys.insert(key).inserted { throw failure("the member '\(key.prefix(100))' occurs twice") }
+      try count(members.count + 1, depth: depth)
+      if members.count == 8 { keys = Set(members.map(\.key)) }
+      let isNew = members.count < 8 ? !members.contains { $0.key == key } : keys.insert(key).inserted
+      if !isNew { throw failure("the member '\(key.prefix(100))' occurs twice") }
       skipSpace()
       guard take(":") else { throw failure("a member has no colon") }
       members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
@@ -106,6 +132,12 @@ private struct JSONReader {
     } while take(",")
     guard take("}") else { throw failure("an object is not closed") }
     return .object(members)
+  }
+
+  private mutating func count(_ ownMembers: Int, depth: Int) throws(Failure) {
+    members += 1
+    if depth == 0, ownMembers > limits.fields { throw tooMuch("more than \(limits.fields) fields") }
+    if members > limits.members { throw tooMuch("more than \(limits.members) members in its objects") }
   }
 
   private mutating func string() throws(Failure) -> String {
@@ -159,11 +191,20 @@ private struct JSONReader {
   }
 
   private mutating func hex() throws(Failure) -> UInt32 {
-    let end = position + 4
-    guard end <= bytes.count, bytes[position..<end].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-      let code = UInt32(String(decoding: bytes[position..<end], as: UTF8.self), radix: 16)
-    else { throw failure("a string has an unknown escape") }
-    position = end
+    let start = position
+    var code: UInt32 = 0
+    while position < start + 4 {
+      let digit: UInt8
+      switch next {
+      case let byte? where (0x30...0x39).contains(byte): digit = byte - 0x30
+      case let byte? where (0x41...0x46).contains(byte & 0xDF): digit = byte & 0xDF - 0x41 + 10
+      default:
+        position = start
+        throw failure("a string has an unknown escape")
+      }
+      code = code << 4 | UInt32(digit)
+      position += 1
+    }
     return code
   }
 

@@ -19,12 +19,24 @@ struct FieldReader {
   let path: String  // of the object inside the body, such as `messages[3].`
   private(set) var unknown: [String] = []
 
+  /// No client needs more: the longest prompt is a million tokens, and 10,000 messages have a few members each. A body
+  /// of 16 MB could have two million members, which take seconds to read.
+  static let limits = {
+    var limits = JSONValue.Limits()
+    limits.fields = 1000
+    limits.members = 200_000
+    limits.values = 4_000_000
+    return limits
+  }()
+
   /// The body of a request.
   init(body: [UInt8], table: FieldTable) throws {
     if body.isEmpty { throw APIError.invalid("the request has no body; it must be a JSON object") }
     let value: JSONValue
     do {
-      value = try JSONValue.parse(body)
+      value = try JSONValue.parse(body, limits: Self.limits)
+    } catch  where error.isTooMuch {
+      throw APIError.invalid("the body has \(error.message) (at byte \(error.offset))")
     } catch {
       throw APIError.invalid("the body is not valid JSON: \(error.message) (at byte \(error.offset))")
     }

@@ -149,7 +149,7 @@ extension Connection {
     case .respond(let response), .refuse(let response): exchange.reply(.whole(response))
     case .work(let work):
       exchange.attach(wake)
-      context.run { work(exchange) }
+      context.run(exchange) { work(exchange) }
     }
   }
 

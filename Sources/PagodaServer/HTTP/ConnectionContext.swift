@@ -8,8 +8,8 @@ struct ConnectionContext: Sendable {
   var mailbox: Mailbox
   var load: ConnectionLoad
   var addresses: AddressLimits
-  /// Runs work on another thread.
-  var run: @Sendable (@escaping @Sendable () -> Void) -> Void
+  /// Runs the work of a request on another thread.
+  var run: @Sendable (Exchange, @escaping @Sendable () -> Void) -> Void
 }
 
 /// The number of connections and requests. Written by the event loop, read by any thread.

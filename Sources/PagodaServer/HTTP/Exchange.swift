@@ -55,6 +55,9 @@ final class Exchange: @unchecked Sendable {
 
   var isBodyTooLarge: Bool { receivedBytes > maximumBody }
 
+  /// Whether reading the body takes long; a compressed one is larger than it looks.
+  var isLarge: Bool { receivedBytes >= LargeBodies.bytes || !head.values("content-encoding").isEmpty }
+
   func receive(_ bytes: ArraySlice<UInt8>) {
     receivedBytes += bytes.count
     guard case .work = action, !isBodyTooLarge else {

@@ -9,12 +9,15 @@ final class HTTPServer: @unchecked Sendable {
   private var loop: EventLoop?
   private var unixPath: String?
   private let workers = OperationQueue()
+  private let largeBodies: LargeBodies
 
   init(_ service: any HTTPService, limits: HTTPLimits) {
     self.service = service
     self.limits = limits
-    workers.maxConcurrentOperationCount = max(2, ProcessInfo.processInfo.activeProcessorCount)
+    let count = max(2, ProcessInfo.processInfo.activeProcessorCount)
+    workers.maxConcurrentOperationCount = count
     workers.qualityOfService = .userInitiated
+    largeBodies = LargeBodies(maximumRunning: count / 2) { [workers] in workers.addOperation($0) }
   }
 
   /// Listens on an address; port 0 picks a free one.
@@ -49,7 +52,13 @@ final class HTTPServer: @unchecked Sendable {
     Sockets.raiseDescriptorLimit(to: limits.connections + limits.reserve + 256)
     let context = ConnectionContext(
       service: service, limits: limits, mailbox: mailbox, load: load, addresses: AddressLimits(limits)
-    ) { [workers] in workers.addOperation($0) }
+    ) { [workers, largeBodies, service] exchange, work in
+      if exchange.isLarge {
+        largeBodies.add(from: service.sender(of: exchange.head), work)
+      } else {
+        workers.addOperation(work)
+      }
+    }
     let loop = EventLoop(listener: listener, poller: poller, context)
     loop.start()
     self.loop = loop

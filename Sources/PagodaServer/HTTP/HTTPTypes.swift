@@ -65,6 +65,8 @@ enum HTTPAction: Sendable {
 /// The program behind an HTTPServer. Called on the event loop, which must never wait.
 protocol HTTPService: AnyObject, Sendable {
   func action(for request: HTTPRequest) -> HTTPAction
+  /// Large bodies of different senders are read in turn.
+  func sender(of request: HTTPRequest) -> String
   /// The body is longer than the limit.
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
   /// The request is invalid; only its request line is known, or `-`.
