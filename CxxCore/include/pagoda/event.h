@@ -11,9 +11,10 @@
 namespace pagoda {
 
 enum class EventKind : int32_t {
-  token = 0,     // one sampled token, with the text that it completes (may be empty)
-  finished,      // the last event of a request, sent exactly once: rest of the text, reason, usage, timings
-  prompt_token,  // one token of the prompt with its log probability, in order, before the first sampled token
+  token = 0,        // one sampled token, with the text that it completes (may be empty)
+  finished,         // the last event of a request, sent exactly once: rest of the text, reason, usage, timings
+  prompt_token,     // one token of the prompt with its log probability, in order, before the first sampled token
+  prompt_progress,  // part of the prompt is computed: num_read_tokens, usage and timings so far; only if requested
 };
 
 enum class FinishReason : int32_t {
@@ -54,7 +55,8 @@ struct Event {
   bool has_logprob = false;
   float logprob = 0.0f;
   std::vector<TokenLogprob> top_logprobs;
-  int32_t rank = 0;  // rank of a prompt token: 1 if it is the most likely
+  int32_t rank = 0;             // rank of a prompt token: 1 if it is the most likely
+  int32_t num_read_tokens = 0;  // only in prompt_progress events: prompt tokens that are cached or computed
   FinishReason finish_reason = FinishReason::none;
   std::string stop_string;  // the stop string that ended the text, if any
   Usage usage;

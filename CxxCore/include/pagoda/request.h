@@ -33,6 +33,8 @@ struct Request {
   // Log probabilities of the prompt, as events of kind prompt_token: -1 for none, otherwise those of the tokens after
   // the first and of this many of the most likely alternatives. Such a request uses no prefix cache.
   int32_t num_prompt_logprobs = -1;
+  // Minimum time between events of kind prompt_progress, in milliseconds; 0 for one per step, -1 for none.
+  int32_t progress_interval_ms = -1;
   // Other than none: the request is for an embedding of its prompt, Event::embedding of the finished event, and no
   // token is sampled. With `mean` it uses no prefix cache.
   Pooling pooling = Pooling::none;

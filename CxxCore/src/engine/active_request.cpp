@@ -17,6 +17,7 @@ ActiveRequest::ActiveRequest(const Request& request, uint64_t id, EventCallback 
       stop_ids(request.sampling.stop_ids),
       stop_strings(request.sampling.stop),
       num_prompt_logprobs(request.num_prompt_logprobs),
+      progress_interval_ms(request.progress_interval_ms),
       is_checked(!request.answer_ids.empty()),
       pooling(request.pooling),
       callback(event_callback),
@@ -60,6 +61,12 @@ std::vector<float> ActiveRequest::embedding() const {
   std::vector<float> values(pooled.size());
   std::ranges::transform(pooled, values.begin(), [count](double sum) { return static_cast<float>(sum / count); });
   return values;
+}
+
+// Not after the first token: a preempted sequence computes its prompt again, which is no progress.
+bool ActiveRequest::is_progress_due(Clock::time_point now) const noexcept {
+  if (progress_interval_ms < 0 || first_token) return false;
+  return !last_progress || now - *last_progress >= std::chrono::milliseconds(progress_interval_ms);
 }
 
 Usage ActiveRequest::usage() const noexcept {

@@ -46,10 +46,11 @@ struct ActiveRequest {
   bool is_awaited = false;                         // its mask is requested at the start of each step
   std::vector<float> held_logits;  // logits of a row whose mask was late: its token is sampled when the mask is ready
   int32_t num_prompt_logprobs = -1;
-  bool is_checked = false;          // its answer is given: see Request::answer_ids
-  int32_t num_scored = 0;           // leading rows whose logits were scored for the token that follows
-  std::optional<Status> score_end;  // the status to end with: ok after a token that differs, or an error
-  bool is_cancelled = false;        // ends when the step that computes its tokens has finished
+  int32_t progress_interval_ms = -1;  // see Request
+  bool is_checked = false;            // its answer is given: see Request::answer_ids
+  int32_t num_scored = 0;             // leading rows whose logits were scored for the token that follows
+  std::optional<Status> score_end;    // the status to end with: ok after a token that differs, or an error
+  bool is_cancelled = false;          // ends when the step that computes its tokens has finished
   Pooling pooling = Pooling::none;
   std::vector<double> pooled;  // [hidden_size] the sum of the states so far; for `last`, of one state
   std::vector<float> state;    // [hidden_size] the state being read
@@ -66,6 +67,7 @@ struct ActiveRequest {
 
   Clock::time_point submitted = Clock::now();
   std::optional<Clock::time_point> first_scheduled, first_token;
+  std::optional<Clock::time_point> last_progress;  // when the last prompt_progress event was sent
 
   ActiveRequest(const Request& request, uint64_t id, EventCallback callback, void* context);
 
@@ -73,6 +75,7 @@ struct ActiveRequest {
   bool is_scored() const noexcept { return is_checked || num_prompt_logprobs >= 0; }
   bool is_pooled() const noexcept { return pooling != Pooling::none; }
   std::vector<float> embedding() const;
+  bool is_progress_due(Clock::time_point now) const noexcept;
   void count_tokens(int32_t vocab_size);  // sets up penalties, if any are requested
   void count_output(int32_t token_id) noexcept;
   // Ids that params.banned excludes after the given tokens of the answer and `more`. Valid until the next call.

@@ -19,6 +19,7 @@ struct Recorder {
   std::vector<int32_t> tokens;
   std::vector<int32_t> prompt_tokens, prompt_ranks;  // of events of kind prompt_token
   std::vector<uint32_t> prompt_bits;
+  std::vector<int32_t> progress;       // num_read_tokens of events of kind prompt_progress
   std::vector<uint32_t> logprob_bits;  // compared bit for bit
   std::string text;
   FinishReason reason = FinishReason::none;
@@ -39,6 +40,11 @@ struct Recorder {
       self.prompt_bits.push_back(std::bit_cast<uint32_t>(event->logprob));
       for (const TokenLogprob& top : event->top_logprobs)
         self.prompt_bits.push_back(std::bit_cast<uint32_t>(top.logprob));
+      return;
+    }
+    if (event->kind == EventKind::prompt_progress) {
+      CHECK(self.tokens.empty() && event->text.empty() && event->num_read_tokens < event->usage.prompt_tokens);
+      self.progress.push_back(event->num_read_tokens);
       return;
     }
     if (event->kind == EventKind::token) {

@@ -38,11 +38,33 @@ void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
       }
       if (is_sampled && request.is_pooled()) finish(request, FinishReason::stop, ok_status());
       else if (is_sampled) commit_tokens(request, row.num_drafts, own_row);
+      else report_progress(request);
     } catch (const std::exception&) {
       give_back_saves(plan, &sequence);
       finish(request, FinishReason::error, status_of_exception());
     }
   }
+}
+
+void EngineCore::report_progress(ActiveRequest& request) {
+  if (request.progress_interval_ms < 0) return;
+  const Clock::time_point now = Clock::now();
+  if (!request.is_progress_due(now)) return;
+  request.last_progress = now;
+  event_.text.clear();
+  event_.request_id = request.sequence.id;
+  event_.kind = EventKind::prompt_progress;
+  event_.token_id = -1;
+  event_.has_logprob = false;
+  event_.top_logprobs.clear();
+  event_.finish_reason = FinishReason::none;
+  event_.num_read_tokens = std::min(request.sequence.num_computed_tokens, request.sequence.num_prompt_tokens);
+  event_.usage = request.usage();
+  event_.timings = request.timings(now);
+  outbox_.add(request.callback, request.context, event_);
+  event_.num_read_tokens = 0;  // token events leave these fields alone
+  event_.usage = {};
+  event_.timings = {};
 }
 
 // A row's own sample decides: the next row counts only if the sample equals the draft it was computed from.

@@ -116,6 +116,7 @@ class EngineCore {
   void commit(const scheduler::StepPlan& plan) noexcept;
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
   void give_back_saves(const scheduler::StepPlan& plan, const request::Sequence* sequence) noexcept;
+  void report_progress(ActiveRequest& request);
   void commit_tokens(ActiveRequest& request, int32_t num_drafts, size_t logits_row);
   // Returns false if this was the last token. `held`: the logits, if they are not the model's.
   bool commit_token(ActiveRequest& request, size_t logits_row, std::span<const float> held = {});
