@@ -12,6 +12,8 @@ extension Command {
 
   /// Aliases known from other programs.
   private static let synonyms = ["run": "chat", "ls": "list", "remove": "rm", "ask": "generate", "show": "info"]
+  /// All words that name a command, for suggestions.
+  static var names: [String] { all.map(\.name) + synonyms.keys.sorted() }
 
   /// The command named by the first words, and the number of words in its name.
   package static func find(_ words: [String]) -> (command: Command, count: Int)? {
@@ -19,7 +21,14 @@ extension Command {
     if words.starts(with: ["bench", "spec"]) { return (.benchSpec, 2) }
     if words.starts(with: ["bench", "agents"]) { return (.benchAgents, 2) }
     guard let name = words.first else { return nil }
+    if name == "run" && hasPrompt(words.dropFirst()) { return (.runPrompt, 1) }
     return all.first { $0.name == synonyms[name] ?? name }.map { ($0, 1) }
+  }
+
+  /// Whether the words after `run` name a model and a prompt.
+  private static func hasPrompt(_ words: ArraySlice<String>) -> Bool {
+    let arguments = try? Arguments(Array(words), options: generate.options + chat.options)
+    return (arguments?.positionals.count ?? 0) > 1
   }
 }
 
@@ -58,7 +67,8 @@ enum PagodaCLI {
     let isHelp = name == "help"
     let rest = isHelp ? Array(words.dropFirst()) : words
     guard let (command, count) = Command.find(rest) else {
-      let near = suggestion(for: rest[0], among: Command.all.map(\.name))
+      if rest[0].contains(" ") { return usage("to ask a question, use: pagoda ask \"...\"", help: "pagoda --help") }
+      let near = suggestion(for: rest[0], among: Command.names)
       return usage(
         "unknown command '\(rest[0])'" + (near.map { "; did you mean '\($0)'?" } ?? ""), help: "pagoda --help")
     }

@@ -100,7 +100,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
           call.arguments, tokenCount: take())
         await channel.send(.toolCalls(action: .toolCall(id: call.id, name: call.name, action: arguments)))
       case .token: count += 1
-      case .rejectedToolCall: break
+      case .rejectedToolCall, .promptProgress, .contextTrimmed: break
       case .finished(let completion):
         let usage = completion.usage
         await channel.send(

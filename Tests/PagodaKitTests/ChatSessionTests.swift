@@ -81,7 +81,7 @@ import Testing
       switch event {
       case .reasoning(let chunk): reasoning += chunk
       case .text(let chunk): text += chunk
-      case .toolCall, .rejectedToolCall, .token, .finished: break
+      case .toolCall, .rejectedToolCall, .token, .promptProgress, .contextTrimmed, .finished: break
       }
     }
     #expect(!reasoning.isEmpty)

@@ -1,5 +1,6 @@
 """A terminal for tests: a program behind a pseudo-terminal, and the screen that it draws."""
 import fcntl
+import json
 import os
 import pty
 import select
@@ -11,6 +12,19 @@ import time
 import pyte
 
 from conftest import PROGRAM
+
+
+def run(*arguments, text="", **environment):
+    variables = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment}
+    return subprocess.run([str(PROGRAM), *arguments], input=text, capture_output=True, text=True, env=variables, timeout=300)
+
+
+def messages(tmp_path, chat):
+    """The chat's memory, read from a saved file."""
+    file = tmp_path / "saved.json"
+    chat.type(f"/save {file}\r")
+    chat.wait_for_text("messages are in")
+    return [message["content"] for message in json.loads(file.read_text())["messages"] if message["role"] == "user"]
 
 
 class Terminal:

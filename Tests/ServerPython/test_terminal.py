@@ -4,23 +4,10 @@ import re
 import subprocess
 
 import pytest
-from conftest import PROGRAM, ROOT
-from terminal import Terminal
+from conftest import ROOT
+from terminal import Terminal, messages, run
 
 LEFT, RIGHT, BACKSPACE = "\x1b[D", "\x1b[C", "\x7f"
-
-
-def run(*arguments, text="", **environment):
-    variables = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment}
-    return subprocess.run([str(PROGRAM), *arguments], input=text, capture_output=True, text=True, env=variables, timeout=300)
-
-
-def messages(tmp_path, chat):
-    """The chat's memory, read from a saved file."""
-    file = tmp_path / "saved.json"
-    chat.type(f"/save {file}\r")
-    chat.wait_for_text("messages are in")
-    return [message["content"] for message in json.loads(file.read_text())["messages"] if message["role"] == "user"]
 
 
 @pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX", "C"])
@@ -192,14 +179,15 @@ def test_an_empty_prompt_is_refused():
 def test_names_that_people_try():
     assert run("generate", "-p", "Hi", "--temp", "0", "--max-tokens", "2").returncode == 0
     assert "did you mean --temperature?" in run("generate", "--temprature", "0").stderr
-    assert "did you mean" not in run("generate", "--tamp", "0").stderr
+    assert "did you mean --temperature?" in run("generate", "--tmep", "0").stderr
+    assert "did you mean" not in run("generate", "--frobnicate", "0").stderr
     version = run("version").stdout
     assert version.startswith("pagoda ") and run("-v").stdout == run("--version").stdout == version
     assert run("help", "chat").stdout.startswith("usage: pagoda chat")
     assert run("ls").stdout == run("list").stdout and "mini" in run("ls").stdout
     assert run("run", "--help").stdout == run("chat", "--help").stdout
-    assert "did you mean 'serve'?" in run("serv").stderr
-    assert "give the prompt with -p" in run("generate", "What is 12 plus 30?").stderr
+    assert "did you mean 'serve'?" in run("serv").stderr and "did you mean 'chat'?" in run("chta").stderr
+    assert "pagoda ask" in run("What is 12 plus 30?").stderr
     assert run("info", "mini").stdout == run("info", "--model", "mini").stdout
     refused = run("chat", "qwen3.5:5b")
     assert refused.returncode == 64 and "qwen3.5:4b" in refused.stderr

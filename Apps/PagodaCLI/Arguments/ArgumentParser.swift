@@ -64,7 +64,9 @@ private struct Parser {
     let name = String(parts[0])
     let meant = [name, Self.synonyms[name]]
     guard let option = options.first(where: { meant.contains($0.name) }) else {
-      let near = suggestion(for: name, among: options.map(\.name))
+      let known = options.map(\.name)
+      let words = known + Self.synonyms.filter { known.contains($0.value) }.keys.sorted()
+      let near = suggestion(for: name, among: words).map { Self.synonyms[$0] ?? $0 }
       throw UsageError("unknown option --\(name)" + (near.map { "; did you mean --\($0)?" } ?? ""))
     }
     try take(option, attached: parts.count > 1 ? String(parts[1]) : nil)
@@ -115,18 +117,20 @@ package func suggestion(for word: String, among known: [String]) -> String? {
   return near.flatMap { $0.distance <= allowed ? $0.word : nil }
 }
 
-/// Single-character edits between two words (Levenshtein).
+/// Edits between two words: a character inserted, deleted or replaced, or two neighbours swapped (optimal string
+/// alignment, after Damerau and Levenshtein).
 private func editDistance(_ a: String, _ b: String) -> Int {
-  let b = Array(b)
+  let (a, b) = (Array(a), Array(b))
+  var before: [Int] = []  // the row before the last one
   var row = Array(0...b.count)
-  for (i, character) in a.enumerated() {
-    var diagonal = row[0]
-    row[0] = i + 1
+  for i in a.indices {
+    var next = [i + 1]
     for j in b.indices {
-      let substituted = diagonal + (character == b[j] ? 0 : 1)
-      diagonal = row[j + 1]
-      row[j + 1] = min(substituted, row[j] + 1, diagonal + 1)
+      var distance = min(row[j] + (a[i] == b[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1)
+      if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] { distance = min(distance, before[j - 1] + 1) }
+      next.append(distance)
     }
+    (before, row) = (row, next)
   }
   return row[b.count]
 }

@@ -85,7 +85,8 @@ package func programHelp(_ commands: [Command], width: Int? = nil) -> String {
   Examples:
     pagoda chat
     pagoda chat qwen3.5:4b
-    pagoda generate --prompt "What is the capital of France?"
+    pagoda ask "What is the capital of France?"
+    pagoda run qwen3.5:4b "Write a haiku about autumn."
     pagoda generate --model ~/models/Qwen3.5-0.8B -f question.txt --json
     pagoda serve --model qwen3.5:4b
 

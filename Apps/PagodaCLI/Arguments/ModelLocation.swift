@@ -43,7 +43,8 @@ extension Arguments {
   /// For commands with an operand MODEL, which is equivalent to --model.
   mutating func takeModelOperand() throws {
     guard let name = positionals.first else { return }
-    if positionals.count > 1 || has("model") || has("shape") { throw UsageError("name one model") }
+    if positionals.count > 1 { throw UsageError("name one model; `pagoda run MODEL PROMPT` answers one prompt") }
+    if has("model") || has("shape") { throw UsageError("name one model") }
     positionals = []
     values["model"] = [name]
   }

@@ -2,7 +2,7 @@
 import PagodaKit
 
 extension SamplingField {
-  var option: Option { Option(name, value: placeholder, help: help) }
+  var option: Option { Option(name, short: name == "max-tokens" ? "n" : nil, value: placeholder, help: help) }
 
   /// Sets the fields given on the command line; the last value wins, except for lists.
   package func apply(_ arguments: Arguments, to sampling: inout SamplingParameters) throws {

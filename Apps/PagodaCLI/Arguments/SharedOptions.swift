@@ -41,13 +41,14 @@ enum SharedOptions {
         help: "longer context: none, or linear, dynamic or yarn with a factor: yarn:4, yarn:4:32768 (trained context)"),
       Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
       Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
-      Option("threads", value: "N", help: "worker threads (default: one per core)"),
+      Option("threads", short: "t", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "maximum number of running sequences (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "maximum tokens per step (default 256; metal 512, cuda 2048)"),
       Option(
         "max-step-ms", value: "N",
         help: "maximum time of a step while answers are running (default: twice a plain step; -1: no limit)"),
-      Option("max-model-len", value: "N", help: "longest sequence in tokens (default: the model's, if it fits)"),
+      Option(
+        "max-model-len", short: "c", value: "N", help: "longest sequence in tokens (default: the model's, if it fits)"),
       Option("block-size", value: "N", help: "tokens per KV block: 8, 16 (default) or 32"),
       Option("num-kv-blocks", value: "N", help: "KV blocks to allocate"),
       Option("kv-cache-memory", value: "SIZE", help: "memory for the KV cache: 512MiB, 2GB or bytes"),

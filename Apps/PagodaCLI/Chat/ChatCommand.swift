@@ -12,11 +12,18 @@ extension Command {
       new line; pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that start with a slash are
       commands:
       \(columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }).trimmingCharacters(in: .newlines))
+      `pagoda run` is the same; `pagoda run MODEL PROMPT` answers one prompt and exits, as `pagoda ask` does.
       Without a terminal, each line of standard input is one message. Memory is planned for one conversation
       (--max-num-seqs 1) by default.
       """,
     groups: [
-      OptionGroup("Conversation", [SharedOptions.model, SharedOptions.system] + SharedOptions.thinking),
+      OptionGroup(
+        "Conversation",
+        [SharedOptions.model, SharedOptions.system] + SharedOptions.thinking + [
+          Option(
+            "context-policy", value: "WHAT",
+            help: "when the context is full: trim (default: the oldest turns leave the prompt) or stop")
+        ]),
       SharedOptions.sampling,
       SharedOptions.engine,
     ],
@@ -30,6 +37,10 @@ final class ChatLoop {
   let editor = LineEditor()
   /// Text of files to insert before the next message.
   var attached = ""
+  /// The last message, if it got no answer; /retry sends it again.
+  var unanswered: String?
+  private let contextPolicy: ContextPolicy
+  private var omittedMessages = 0
   private var failed = false
 
   init(_ arguments: Arguments) async throws {
@@ -37,9 +48,11 @@ final class ChatLoop {
     try arguments.takeModelOperand()
     let sampling = try arguments.samplingParameters()
     let thinking = try arguments.thinking()
+    contextPolicy = try arguments.choice("context-policy") ?? .trim
     let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
     self.arguments = arguments
     session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
+    session.contextPolicy = contextPolicy
     editor.completions = ChatCommands.all.map { String($0.name.prefix { $0 != " " }) }
   }
 
@@ -76,60 +89,63 @@ final class ChatLoop {
     return block.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Streams one answer; Ctrl-C stops it.
+  /// Continues with another session of the same chat.
+  func adopt(_ next: ChatSession) {
+    session = next
+    session.contextPolicy = contextPolicy
+    (unanswered, omittedMessages) = (nil, 0)
+  }
+
+  /// Streams one answer; Ctrl-C stops it. A message without an answer is kept for /retry, and so are its files.
   func answer(_ message: String) async {
     let text = attached.isEmpty ? message : attached + "\n" + message
     let session = session
+    let before = session.history.count
+    let quiet = editor.isInteractive ? QuietMode() : nil
+    defer { quiet?.restore() }
+    let (events, known) = (session.streamEvents(to: text, options: progressOptions), omittedMessages)
     let task = Task {
-      var printer = AnswerPrinter()
-      for try await event in session.streamEvents(to: text) { printer.show(event) }
+      var printer = AnswerPrinter(omittedMessages: known)
+      for try await event in events { printer.show(event) }
       printer.finish()
+      return printer.omittedMessages
     }
     Interrupts.shared.onInterrupt { task.cancel() }
     defer { Interrupts.shared.onInterrupt(nil) }
     do {
-      try await task.value
-      attached = ""
-      Terminal.write(task.isCancelled ? " [stopped]\n" : "\n")
+      omittedMessages = try await task.value
+      let isKept = session.history.count > before
+      unanswered = isKept ? nil : message
+      if isKept { attached = "" }
+      let stopped = isKept ? " [stopped]" : "[stopped; /retry sends the message again]"
+      Terminal.write(task.isCancelled ? Style.dim(stopped) + "\n" : "\n")
       if editor.isInteractive, let last = session.lastCompletion {
-        Terminal.write(Style.dim(speedLine(last)) + "\n\n")
+        Terminal.write(Style.dim(fittingLine(speedLine(last))) + "\n\n")
       }
     } catch {
       failed = true
-      Terminal.report((error as? PagodaError)?.message ?? error.localizedDescription)
-    }
-  }
-}
-
-/// Writes an answer as it arrives: thinking dimmed and separate, lines wrapped between words.
-private struct AnswerPrinter {
-  private var isThinking = false
-  private var wrap = WordWrap(width: Style.textWidth ?? 0)
-
-  mutating func show(_ event: Event) {
-    switch event {
-    case .reasoning(let text):
-      guard Terminal.outputIsTerminal else { return }
-      isThinking = true
-      Terminal.write(Style.dim(Terminal.printable(wrap.add(text))))
-    case .text(let text):
-      if isThinking { endThinking() }
-      Terminal.writeAnswer(wrap.add(text))
-    case .toolCall, .rejectedToolCall, .token, .finished: break
+      unanswered = message
+      Terminal.report(explained(error))
     }
   }
 
-  mutating func finish() {
-    if isThinking { endThinking() }
-    Terminal.writeAnswer(wrap.finish())
+  private var progressOptions: ResponseOptions {
+    ResponseOptions(promptProgressInterval: editor.isInteractive && Style.canMoveCursor ? 0.5 : nil)
   }
 
-  private mutating func endThinking() {
-    Terminal.write(Style.dim(Terminal.printable(wrap.finish())) + "\n\n")
-    isThinking = false
-    wrap = WordWrap(width: Style.textWidth ?? 0)
+  /// The engine's message, with what the user can do about a full context.
+  private func explained(_ error: any Error) -> String {
+    guard case PagodaError.contextOverflow(let message) = error else { return describeFailure(error) }
+    let remedy =
+      contextPolicy == .stop
+      ? "/undo forgets the last turn, /reset the conversation; --context-policy trim lets the oldest turns go."
+      : "The message alone is too long: /undo forgets it and its files; --max-model-len sets the context."
+    return message + "\n" + remedy
   }
 }
+
+/// A text wrapped to the terminal.
+func fittingLine(_ text: String) -> String { Style.textWidth.map { wrapped(text, width: $0) } ?? text }
 
 /// Tokens, speed, and the time to the first token.
 package func speedLine(_ completion: Completion) -> String {

@@ -38,7 +38,12 @@ extension ChatLoop {
   private func reply(to command: String, _ rest: String) async throws -> String {
     switch command {
     case "/help": return columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }, width: Style.textWidth)
-    case "/undo": return try undo() == nil ? "" : "The last message and its answer are forgotten.\n"
+    case "/undo":
+      if unanswered != nil {
+        (unanswered, attached) = (nil, "")
+        return "The message without an answer is forgotten.\n"
+      }
+      return try undo() == nil ? "" : "The last message and its answer are forgotten.\n"
     case "/reset":
       session.reset()
       return "The conversation is forgotten.\n"
@@ -75,6 +80,7 @@ extension ChatLoop {
   }
 
   private func retry() async throws {
+    if let message = unanswered { return await answer(message) }
     guard let message = try undo() else { return }
     await answer(message)
   }
@@ -125,7 +131,7 @@ extension ChatLoop {
     let engine = try await changed.loadEngine(try changed.optionsForOnePerson())
     let old = session.engine
     let transcript = session.transcript
-    session = ChatSession(engine, transcript: transcript)
+    adopt(ChatSession(engine, transcript: transcript))
     arguments = changed
     await old.shutDown()
     return await chatBanner(name, engine.info)

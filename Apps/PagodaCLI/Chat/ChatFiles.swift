@@ -53,15 +53,16 @@ extension ChatLoop {
     guard let transcript = try? JSONDecoder().decode(Transcript.self, from: Data(text.utf8)) else {
       throw CommandFailure("\(name): is not a conversation that /save wrote as JSON")
     }
-    session = ChatSession(session.engine, transcript: transcript)
+    adopt(ChatSession(session.engine, transcript: transcript))
     return "\(transcript.messages.count) messages are loaded.\n"
   }
 
   func tokens(_ text: String) throws -> String {
     guard let tokenizer = session.engine.tokenizer else { throw CommandFailure("this model has no tokenizer") }
     if !text.isEmpty { return "\(try tokenizer.encode(text).count) tokens\n" }
-    let usage = session.lastCompletion?.usage
-    let used = usage.map { $0.promptTokens + $0.completionTokens } ?? 0
+    // Templates refuse a conversation without messages.
+    let used =
+      try session.history.isEmpty ? tokenizer.encode(session.instructions ?? "").count : session.tokenCount()
     return "\(used) of \(session.engine.info.plan.maximumModelLength) tokens of context are in use.\n"
   }
 

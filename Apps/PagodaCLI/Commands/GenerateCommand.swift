@@ -4,10 +4,10 @@ import PagodaKit
 extension Command {
   static let generate = Command(
     name: "generate",
-    summary: "Answers one prompt and exits.",
-    operands: "",
+    summary: "Answers one prompt and exits; also `pagoda ask`.",
+    operands: "[PROMPT]",
     notes: """
-      The prompt comes from --prompt, --prompt-file, --prompt-ids, or standard input. It is put into the model's chat
+      The prompt comes from the command line, --prompt-file, --prompt-ids, or standard input. It is put into the model's chat
       template as a user message, and a newline at the end of a file or of standard input is removed, unless --raw is
       given.
       """,
@@ -38,10 +38,26 @@ extension Command {
       SharedOptions.engine,
     ],
     run: runGenerate)
+
+  /// `pagoda run MODEL PROMPT`.
+  static let runPrompt = Command(
+    name: generate.name, summary: generate.summary, operands: "MODEL PROMPT", notes: generate.notes,
+    groups: generate.groups,
+    run: { arguments in
+      var arguments = arguments
+      if arguments.has("model") || arguments.has("shape") { throw UsageError("name one model") }
+      arguments.values["model"] = [arguments.positionals.removeFirst()]
+      return try await runGenerate(arguments)
+    })
 }
 
-private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
-  try arguments.refusePositionals(hint: "give the prompt with -p")
+private func runGenerate(_ given: Arguments) async throws -> Int32 {
+  var arguments = given
+  if !arguments.positionals.isEmpty {
+    if arguments.has("prompt") { throw UsageError("--prompt and '\(arguments.positionals[0])' exclude each other") }
+    arguments.values["prompt"] = [arguments.positionals.joined(separator: " ")]
+    arguments.positionals = []
+  }
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
   let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
@@ -65,7 +81,7 @@ private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
   if request.grammar != nil {
     throw CommandFailure("\(limit), so the JSON is not complete; raise --max-tokens")
   }
-  if Terminal.errorIsTerminal { Terminal.writeError("pagoda: \(limit); --max-tokens is the limit\n") }
+  Terminal.note("\(limit); --max-tokens is the limit")
   return 0
 }
 
@@ -100,7 +116,7 @@ private func grammar(_ arguments: Arguments) throws -> Request.Grammar? {
 private func promptText(_ arguments: Arguments) throws -> String {
   if let prompt = arguments.string("prompt") { return prompt }
   if arguments.string("prompt-file") == nil && Terminal.inputIsTerminal {
-    throw UsageError("no prompt: give --prompt, --prompt-file or --prompt-ids, or pipe text in")
+    throw UsageError("no prompt: pagoda ask \"...\", --prompt-file FILE, --prompt-ids IDS, or pipe text in")
   }
   let text = try arguments.string("prompt-file").map { try Terminal.readFile($0) } ?? Terminal.readInput()
   return text.hasSuffix("\n") && !arguments.has("raw") ? String(text.dropLast()) : text
@@ -113,6 +129,10 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
   var isThinking = false
   var completion: Completion?
   var wrap = WordWrap(width: Style.textWidth ?? 0)
+  let progress = ProgressLine("reading", unknown: true)
+  var request = request
+  if Terminal.errorIsTerminal { request.promptProgressInterval = 0.5 }
+  defer { if completion == nil { progress.clear() } }
   for try await event in engine.submit(request) {
     switch event {
     case .text(let text):
@@ -123,8 +143,11 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
       guard Terminal.errorIsTerminal else { continue }
       isThinking = true
       Terminal.writeError(Style.dim(Terminal.printable(text)))
-    case .toolCall, .rejectedToolCall: break  // the request has no tools
-    case .token(let token): ids.append(String(token.id))
+    case .promptProgress(let read): progress.say(progressText(read))
+    case .toolCall, .rejectedToolCall, .contextTrimmed: break  // not asked for
+    case .token(let token):
+      if ids.isEmpty { progress.clear() }
+      ids.append(String(token.id))
     case .finished(let end):
       completion = end
       if isThinking { Terminal.writeError("\n") }

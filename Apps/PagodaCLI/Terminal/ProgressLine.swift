@@ -22,6 +22,12 @@ final class ProgressLine: Sendable {
     Terminal.writeError("\r\(clipped("\(title): \(text)", to: width - 1))\u{1B}[K")
   }
 
+  /// A line without the title.
+  func say(_ text: String) {
+    guard Terminal.errorIsTerminal, Style.canMoveCursor, let width = Style.width(of: STDERR_FILENO) else { return }
+    Terminal.writeError("\r\(Style.dim(clipped(text, to: width - 1)))\u{1B}[K")
+  }
+
   func clear() {
     if Terminal.errorIsTerminal && Style.canMoveCursor { Terminal.writeError("\r\u{1B}[K") }
   }

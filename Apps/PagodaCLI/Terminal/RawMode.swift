@@ -23,3 +23,22 @@ struct RawMode {
     tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
   }
 }
+
+/// Keys are not echoed until `restore`, so that a Ctrl-C or the next message does not appear inside an answer. What is
+/// typed meanwhile is kept, and the line editor shows it.
+struct QuietMode {
+  private var before = termios()
+
+  /// Nil if standard input is not a terminal.
+  init?() {
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
+    var quiet = before
+    quiet.c_lflag &= ~tcflag_t(ECHO)
+    guard tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet) == 0 else { return nil }
+  }
+
+  func restore() {
+    var settings = before
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+  }
+}

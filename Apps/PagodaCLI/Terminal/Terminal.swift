@@ -17,7 +17,14 @@ enum Terminal {
   }
 
   static func writeError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
-  static func report(_ message: String) { writeError("pagoda: error: \(message)\n") }
+  static func report(_ message: String) { writeError(fitted("pagoda: error: \(message)") + "\n") }
+  /// A remark that is not an error, on standard error.
+  static func note(_ message: String) { writeError(fitted("pagoda: \(message)") + "\n") }
+
+  /// Wrapped by words if standard error is a terminal.
+  private static func fitted(_ text: String) -> String {
+    Style.width(of: STDERR_FILENO).map { wrapped(text, width: min($0, 100)) } ?? text
+  }
 
   /// Writes a model's text to standard output, without control characters if that is a terminal, which would interpret
   /// them.

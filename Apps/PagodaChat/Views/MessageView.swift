@@ -27,6 +27,7 @@ struct MessageView: View {
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
         ProgressView().controlSize(.small)
           .accessibilityLabel(transcript.isWaitingForModel ? "Waiting for the model to load" : "Waiting for the answer")
+        if let text = transcript.promptProgressText { Text(text).font(.caption).foregroundStyle(.secondary) }
       }
       if let note { Text(note).font(.caption).foregroundStyle(.secondary) }
       actions
@@ -38,7 +39,7 @@ struct MessageView: View {
 
   private var note: String? {
     switch message.state {
-    case .complete, .streaming: nil
+    case .complete, .streaming: message.id == transcript.messages.last?.id ? transcript.omissionText : nil
     case .stopped: "Stopped"
     case .cutOff: "Cut off at the token limit"
     case .failed(let reason): "Failed: \(reason)"

@@ -1,6 +1,7 @@
 // Settings of one chat, and of the app.
 import Foundation
 import PagodaChatCore
+import PagodaKit
 import SwiftUI
 import UniformTypeIdentifiers
 
@@ -36,6 +37,12 @@ struct ChatSettingsFields: View {
         Text("No").tag(Bool?.some(false))
       }
       TextField("Maximum thinking tokens", value: $settings.thinkingBudget, format: .number)
+    }
+    Section("Context") {
+      Picker("When the context is full", selection: $settings.contextPolicy) {
+        Text("Leave out the oldest turns").tag(ContextPolicy?.none)
+        Text("Stop").tag(ContextPolicy?.some(.stop))
+      }
     }
     Section("Sampling") {
       TextField("Temperature", value: $settings.temperature, format: .number)

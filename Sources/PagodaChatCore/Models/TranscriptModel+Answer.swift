@@ -78,8 +78,11 @@ extension TranscriptModel {
     if let end = messages.firstIndex(where: { $0.id == parent }) { question = Array(messages[...end]) }
     let settings = conversation.settings
     let system = settings.instructions.isEmpty ? [] : [Message.system(settings.instructions)]
-    let request = Request(
+    var request = Request(
       messages: system + question.map(\.prompt), sampling: settings.sampling, thinking: settings.thinking)
+    request.contextPolicy = settings.contextPolicy ?? .trim
+    request.promptProgressInterval = 0.25
+    omittedMessages = 0
     let message = ChatMessage(
       conversationID: id, parentID: parent, role: .assistant, text: "", state: .streaming, modelName: engines.modelName)
     messages = question + [message]
@@ -141,6 +144,7 @@ extension TranscriptModel {
       $0.stats = stats
     }
     answering = nil
+    promptProgress = nil
     markdown.end()
     if let message = messages.last(where: { $0.id == id }) { keep(message) }
     conversation.updatedAt = Date()
@@ -154,7 +158,11 @@ extension TranscriptModel {
       markdown.append(chunk)
     case .reasoning(let chunk): update(id) { $0.reasoning += chunk }
     case .toolCall, .rejectedToolCall: break  // chats have no tools
-    case .token: countToken()
+    case .token:
+      promptProgress = nil
+      countToken()
+    case .promptProgress(let progress): promptProgress = progress
+    case .contextTrimmed(let count): omittedMessages = count
     case .finished(let completion):
       stats = TokenStats(completion)
       update(id) {

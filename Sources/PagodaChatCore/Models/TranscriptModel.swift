@@ -16,6 +16,10 @@ public final class TranscriptModel: Identifiable {
   public var isAnswering: Bool { answering != nil }
   /// Whether the answer waits for a model that is being loaded.
   public internal(set) var isWaitingForModel = false
+  /// How much of a long prompt the model has read; nil before its first step and from the first token on.
+  public internal(set) var promptProgress: PromptProgress?
+  /// How many of the oldest messages the last prompt left out, because the context is full.
+  public internal(set) var omittedMessages = 0
   /// The text that is being written in this conversation.
   public let composer = ComposerModel()
   /// Whether the view follows the end of the answer.
@@ -89,6 +93,18 @@ public final class TranscriptModel: Identifiable {
     guard let index = siblings.firstIndex(of: id), siblings.indices.contains(index + offset) else { return }
     show(tree.newestLeaf(from: siblings[index + offset]))
     keepConversation()
+  }
+
+  /// How far the model has read a long prompt, in words; nil when there is nothing to wait for.
+  public var promptProgressText: String? {
+    guard let progress = promptProgress else { return nil }
+    let left = progress.estimatedSecondsLeft.map { ", \(Int(max($0, 1).rounded(.up))) s left" } ?? ""
+    return "Reading \(Int(progress.fraction * 100)) %\(left)"
+  }
+
+  /// A note that the oldest messages were left out; nil if all were read.
+  public var omissionText: String? {
+    omittedMessages == 0 ? nil : "The context is full: the oldest \(omittedMessages) messages were not read."
   }
 
   /// Exports the conversation.

@@ -26,6 +26,9 @@ public struct ChatSettings: Codable, Hashable, Sendable {
   /// Upper limit of answer tokens.
   public var maximumTokens: Int?
 
+  /// What happens when the conversation no longer fits the context; nil means that the oldest turns leave the prompt.
+  public var contextPolicy: ContextPolicy?
+
   /// The model's defaults.
   public init() {}
 

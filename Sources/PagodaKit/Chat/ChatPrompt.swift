@@ -14,6 +14,11 @@ package struct ChatPrompt: Sendable {
     self.variables = variables
   }
 
+  init(_ messages: [Message], tools: [JSONValue], thinking: Bool?) {
+    let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
+    self.init(messages: messages.map(\.json), tools: tools, variables: variables)
+  }
+
   var json: JSONValue {
     var members = [JSONValue.Member(key: "messages", value: .array(messages))]
     if !tools.isEmpty { members.append(.init(key: "tools", value: .array(tools))) }

@@ -115,7 +115,7 @@ extension ChatSession {
     case .text(let chunk): change { if $0.turn?.id == id { $0.turn?.text += chunk } }
     case .reasoning(let chunk): change { if $0.turn?.id == id { $0.turn?.reasoning += chunk } }
     case .toolCall(let call): withState { if $0.turn?.id == id { $0.turn?.calls.append(call) } }
-    case .token, .rejectedToolCall: break
+    case .token, .rejectedToolCall, .promptProgress, .contextTrimmed: break
     case .finished(let completion):
       if completion.finishReason == .stop && withState({ $0.hasCallsToRun(in: id) }) { return false }
       close(id, with: completion)

@@ -21,6 +21,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     var sampling: SamplingParameters
     var thinking: Bool?
     var tools: [Tool] = []
+    var contextPolicy = ContextPolicy.trim
     var history: [Message] = []
     var lastCompletion: Completion?
     var turn: Turn?
@@ -106,6 +107,13 @@ public final class ChatSession: Observable, @unchecked Sendable {
     set { change { $0.tools = newValue } }
   }
 
+  /// What happens when the conversation no longer fits the context. By default the oldest turns leave the prompt;
+  /// ``history`` keeps them.
+  public var contextPolicy: ContextPolicy {
+    get { read { $0.contextPolicy } }
+    set { change { $0.contextPolicy = newValue } }
+  }
+
   /// The conversation and its settings, for saving. An answer in flight is not included.
   public var transcript: Transcript {
     read {
@@ -152,6 +160,7 @@ extension ChatSession.State {
     let system = instructions.map { [Message.system($0)] } ?? []
     var request = Request(messages: system + history + messages, sampling: sampling, thinking: thinking)
     request.tools = tools.map(\.definition)
+    request.contextPolicy = contextPolicy
     return request
   }
 
@@ -162,6 +171,7 @@ extension ChatSession.State {
     if let thinking = options.thinking { request.thinking = thinking }
     if !options.usesTools { request.tools = [] }
     request.priority = options.priority
+    request.promptProgressInterval = options.promptProgressInterval
     return request
   }
 

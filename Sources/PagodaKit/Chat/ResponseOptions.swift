@@ -12,17 +12,20 @@ public struct ResponseOptions: Hashable, Sendable {
   public var usesTools = true
   /// Waiting requests with a lower priority value run first.
   public var priority = 0
+  /// Minimum seconds between ``Event/promptProgress(_:)`` events; nil for none.
+  public var promptProgressInterval: Double?
 
   /// Options; those not given are taken from the session.
   public init(
     sampling: SamplingParameters? = nil, maximumTokens: Int? = nil, thinking: Bool? = nil, usesTools: Bool = true,
-    priority: Int = 0
+    priority: Int = 0, promptProgressInterval: Double? = nil
   ) {
     self.sampling = sampling
     self.maximumTokens = maximumTokens
     self.thinking = thinking
     self.usesTools = usesTools
     self.priority = priority
+    self.promptProgressInterval = promptProgressInterval
   }
 }
 
@@ -63,6 +66,7 @@ struct ResponseCollector {
     case .toolCall(let call): calls.append(call)
     case .rejectedToolCall(let call): rejected.append(call)
     case .token(let token): tokens.append(token)
+    case .promptProgress, .contextTrimmed: break
     case .finished(let end): completion = end
     }
   }

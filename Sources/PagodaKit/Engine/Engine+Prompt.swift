@@ -17,7 +17,16 @@ extension Engine {
   /// The number of tokens of a request's prompt as the model would read it, including chat template and tools.
   public func tokenCount(of request: Request) throws -> Int {
     try request.refuseToolsWithoutConversation()
-    return try encode(request.prompt, tools: request.tools.map { try $0.json() }, thinking: request.thinking).ids.count
+    return try encode(request, tools: request.tools.map { try $0.json() }).encoded.ids.count
+  }
+
+  /// The prompt as the model would read it, which depends on the request's context policy.
+  func encode(_ request: Request, tools: [JSONValue]) throws -> TrimmedPrompt {
+    guard request.contextPolicy == .trim, case .messages(let messages) = request.prompt else {
+      return TrimmedPrompt(encoded: try encode(request.prompt, tools: tools, thinking: request.thinking))
+    }
+    let chat = ChatPrompt(messages, tools: tools, thinking: request.thinking)
+    return try encodeTrimmed(chat, maximumTokens: request.sampling.maximumTokens)
   }
 
   package func encode(
@@ -33,8 +42,7 @@ extension Engine {
       return EncodedPrompt(
         ids: ids.starts(with: start) ? ids : start + ids, opening: .textOnly, hasThinkingTags: false)
     case .messages(let messages):
-      let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
-      return try encode(ChatPrompt(messages: messages.map(\.json), tools: tools, variables: variables))
+      return try encode(ChatPrompt(messages, tools: tools, thinking: thinking))
     }
   }
 

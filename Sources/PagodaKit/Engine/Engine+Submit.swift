@@ -39,12 +39,20 @@ extension Engine {
   ) throws -> @Sendable () -> Void {
     let tools = try request.tools.map { try $0.json() }
     try request.refuseToolsWithoutConversation()
-    let prompt =
-      try other.map { try encode(request, with: $0) }
-      ?? encode(request.prompt, tools: tools, thinking: request.thinking)
+    let trimmed =
+      try other.map { TrimmedPrompt(encoded: try encode(request, with: $0)) } ?? encode(request, tools: tools)
+    let prompt = trimmed.encoded
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults, tokenizer: tokenizer)
+    if request.contextPolicy == .trim, let limit = request.sampling.maximumTokens {
+      // The prompt was cut as far as it can be: a limit beyond the context would refuse the request.
+      coreRequest.sampling.max_tokens = Int32(
+        clamping: max(1, min(limit, info.plan.maximumModelLength - prompt.ids.count)))
+    }
+    if let seconds = request.promptProgressInterval {
+      coreRequest.progress_interval_ms = Int32(max(0, min(seconds * 1000, 3_600_000)))
+    }
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
     if let calls = try request.callGrammar ?? request.requiredCalls(of: tools, prompt: prompt.text) {
       coreRequest.grammar.kind = std.string("tool_calls")
@@ -75,6 +83,7 @@ extension Engine {
       box.receipt = Receipt(coreRequest)
       box.take = take
     }
+    if trimmed.omittedMessages > 0 { deliver(.contextTrimmed(omittedMessages: trimmed.omittedMessages)) }
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
     if let error = PagodaError(result.status) {
@@ -111,6 +120,7 @@ private final class RequestBox: @unchecked Sendable {
 
   func receive(_ event: borrowing pagoda.Event) {
     if event.kind == .prompt_token { return promptTokens.append(TokenInfo(event)) }
+    if event.kind == .prompt_progress { return deliver(.promptProgress(PromptProgress(event))) }
     if event.kind == .token { receipt?.answer.append(event.token_id) }
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
     deliver(parser.push(text(of: event)))

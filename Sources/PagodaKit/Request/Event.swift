@@ -14,6 +14,11 @@ public enum Event: Hashable, Sendable {
   case rejectedToolCall(RejectedToolCall)
   /// A token was sampled.
   case token(TokenInfo)
+  /// Part of a long prompt has been read; only if ``Request/promptProgressInterval`` is set, before the first token.
+  case promptProgress(PromptProgress)
+  /// The oldest turns of the conversation were left out of the prompt, because it would not fit the context; only with
+  /// ``ContextPolicy/trim``, as the first event.
+  case contextTrimmed(omittedMessages: Int)
   /// The answer is complete.
   case finished(Completion)
 }

@@ -71,6 +71,10 @@ public struct Request: Hashable, Sendable {
   /// Log probabilities of the prompt's tokens, in ``Completion/promptTokens``: nil for none, 0 for the tokens only, n
   /// also for the n most likely alternatives (at most 20). Such a request computes its whole prompt.
   public var promptLogProbabilities: Int?
+  /// What happens if a conversation does not fit the context; prompts of text or tokens are always refused.
+  public var contextPolicy = ContextPolicy.stop
+  /// Minimum seconds between ``Event/promptProgress(_:)`` events; 0 for one per step, nil for none.
+  public var promptProgressInterval: Double?
   /// A recorded answer to verify: its tokens are sampled again in one pass, which ends at the first difference.
   package var answerTokens: [Int32] = []
   /// A grammar by the core's own kind and text; overrides the others.

@@ -75,6 +75,19 @@ struct ChatFormat: AnswerFormat {
   }
 }
 
+extension ChatFormat {
+  /// A chunk without choices, in llama.cpp's form.
+  fileprivate func envelope(_ progress: PromptProgress) -> JSONValue {
+    let chunk = envelope("chat.completion.chunk", [], usage: request.includesUsage ? .null : nil)
+    let report = JSONValue.object([
+      "total": .integer(Int64(progress.totalTokens)), "cache": .integer(Int64(progress.cachedTokens)),
+      "processed": .integer(Int64(progress.completedTokens)),
+      "time_ms": .integer(Int64(progress.elapsedSeconds * 1000)),
+    ])
+    return .object((chunk.objectValue ?? []) + [.init(key: "prompt_progress", value: report)])
+  }
+}
+
 struct ChatEncoder: StreamEncoder {
   let format: ChatFormat
   private let readers: [AnswerReader]
@@ -136,6 +149,7 @@ struct ChatEncoder: StreamEncoder {
       return chunk(
         index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "function": function])])])
     case .callEnd: return ""
+    case .progress(let progress): return sse(format.envelope(progress))
     case .rejected(let call):
       if call.index != nil { answers[index].cutCall = answers[index].calls.popLast() }
       return chunk(index, ["rejected_tool_calls": .array([ChatFormat.rejected(call)])])

@@ -61,6 +61,8 @@ struct ChatRequest: Sendable {
     if limit != nil { generation.limitField = "max_completion_tokens" }
     try generation.checkContinued()
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
+    if try fields.choice("truncation", of: ["disabled", "auto"]) == "auto" { generation.contextPolicy = .trim }
+    if try generation.isStream && fields.flag("return_progress") == true { generation.progressInterval = 0.25 }
     promptLogprobs = try fields.promptLogprobs(isStream: generation.isStream)
     generation.promptLogProbabilities = promptLogprobs
   }

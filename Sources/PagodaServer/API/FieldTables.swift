@@ -44,6 +44,7 @@ extension FieldTable {
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
       "chat_template_kwargs", "reasoning_effort", "enable_thinking", "parallel_tool_calls",
       "continue_final_message", "add_generation_prompt", "prompt_logprobs", "functions", "function_call",
+      "truncation", "return_progress",
     ]).union(guided),
     ignored: bookkeeping, noted: noted,
     refused: unsupported.merging([

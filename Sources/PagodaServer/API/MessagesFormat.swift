@@ -122,7 +122,7 @@ struct MessagesEncoder: StreamEncoder {
       guard call.index != nil else { return "" }
       answer.cutCall = answer.calls.popLast()
       return close()
-    case .token: return ""
+    case .token, .progress: return ""
     case .finished(let completion, _):
       answer.add(segment)
       var text = ""

@@ -91,6 +91,7 @@ struct ResponsesEncoder: StreamEncoder {
     case .rejected(let call):
       if call.index != nil { (rejected, current) = (current, nil) }
       return ""
+    case .progress: return ""
     case .token(let token, let isReasoning):
       if format.request.wantsLogprobs && !isReasoning { waiting.append(token) }
       return ""

@@ -17,6 +17,7 @@ final class AccessRecord: @unchecked Sendable {
 
   /// The engine has reported on the answer.
   func note(_ event: Event) {
+    if case .promptProgress = event { return }
     lock.withLock {
       if firstToken == nil { firstToken = monotonicSeconds() }
       guard case .finished(let completion) = event else { return }

@@ -24,7 +24,7 @@ final class AnswerRun: @unchecked Sendable {
     let cancel: @Sendable () -> Void
     do {
       cancel = try generator.engine.start(request) { [generator, record] event in
-        tokens.release()
+        if case .promptProgress = event {} else { tokens.release() }
         record.note(event)
         if case .finished(let completion) = event { generator.metrics.ended(completion) }
         deliver(index, .engine(event))

@@ -40,6 +40,11 @@ struct Generation: Sendable {
   /// The beginning of the answer, which is not repeated.
   var continued: Continued?
 
+  /// Whether the oldest turns are left out of a conversation that is too long.
+  var contextPolicy = ContextPolicy.stop
+  /// Seconds between reports of the prompt's progress; nil for none.
+  var progressInterval: Double?
+
   /// Sent with the answer.
   var headers: [HTTPHeader] = []
 
@@ -110,6 +115,7 @@ enum AnswerSegment: Sendable {
   case callEnd(index: Int)
   case rejected(RejectedToolCall)
   case token(TokenInfo, isReasoning: Bool)
+  case progress(PromptProgress)
   case finished(Completion, reasoningTokens: Int)
 }
 
@@ -139,6 +145,7 @@ struct Answer: Sendable {
     case .token(let token, let isReasoning):
       tokens.append(token)
       if !isReasoning { textTokens.append(token) }
+    case .progress: break
     case .finished(let completion, let reasoningTokens):
       self.completion = completion
       self.reasoningTokens = reasoningTokens
@@ -181,7 +188,8 @@ final class AnswerReader {
   func read(_ event: Event) -> [AnswerSegment] {
     switch event {
     case .text(let text), .reasoning(let text): return parser.push(text).map(segment)
-    case .toolCall, .rejectedToolCall: return []  // the engine has no tools
+    case .toolCall, .rejectedToolCall, .contextTrimmed: return []  // the engine gets tokens, without tools
+    case .promptProgress(let progress): return [.progress(progress)]
     case .token(let token):
       if token.id == thinking.open { isReasoning = true }
       let wasReasoning = isReasoning

@@ -77,7 +77,9 @@ final class Generator: Sendable {
       admission.leave(generation.sequenceCount)
       throw error
     }
-    let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation) + generation.headers
+    let headers =
+      format.noticeHeaders + Self.clampHeaders(prompts, generation) + Self.omissionHeaders(prompts)
+      + generation.headers
     let run = AnswerRun(self, exchange.record)
     format.began { [weak run] in run?.cancel() }
     exchange.onGone {
@@ -124,15 +126,23 @@ final class Generator: Sendable {
     return [HTTPHeader("x-pagoda-clamped-fields", "\(generation.limitField)=\(least)")]
   }
 
+  /// Reports how many messages at the start of the conversation were left out.
+  private static func omissionHeaders(_ prompts: [PreparedPrompt]) -> [HTTPHeader] {
+    let count = prompts.map(\.omittedMessages).max() ?? 0
+    return count > 0 ? [HTTPHeader("x-pagoda-omitted-messages", String(count))] : []
+  }
+
   func prepare(_ prompt: Generation.Prompt, of generation: Generation) throws -> PreparedPrompt {
+    var omitted = 0
     let encoded =
       switch prompt {
-      case .chat(let chat): try engine.encode(chat)
+      case .chat(let chat): try encode(chat, of: generation, omitted: &omitted)
       case .text(let text): try engine.encode(.text(text), thinking: nil)
       case .tokens(let ids): try engine.encode(.tokens(ids), thinking: nil)
       case .middle(let prefix, let suffix): try encode(before: prefix, after: suffix)
       }
     var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
+    prepared.omittedMessages = omitted
     prepared.hasThinkingTags = encoded.hasThinkingTags
     prepared.callGrammar = generation.callGrammar(prompt: encoded.text)
     if let continued = generation.continued {
@@ -141,6 +151,13 @@ final class Generator: Sendable {
     }
     prepared.clampedTokens = try checkLength(prepared.ids.count, generation)
     return prepared
+  }
+
+  private func encode(_ chat: ChatPrompt, of generation: Generation, omitted: inout Int) throws -> EncodedPrompt {
+    guard generation.contextPolicy == .trim else { return try engine.encode(chat) }
+    let trimmed = try engine.encodeTrimmed(chat, maximumTokens: generation.sampling.maximumTokens)
+    omitted = trimmed.omittedMessages
+    return trimmed.encoded
   }
 
   private func encode(before prefix: String, after suffix: String) throws -> EncodedPrompt {
@@ -202,6 +219,7 @@ final class Generator: Sendable {
       request.callGrammar = prompt.callGrammar
       request.cacheSalt = generation.cacheSalt
       request.speculates = generation.speculates
+      request.promptProgressInterval = generation.progressInterval
       request.promptLogProbabilities = generation.promptLogProbabilities
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
@@ -254,6 +272,7 @@ struct PreparedPrompt: Sendable {
   var callGrammar: String?
   var clampedTokens: Int?  // the maximum that fits, if more were requested
   var hasThinkingTags = true  // see EncodedPrompt
+  var omittedMessages = 0  // left out at the start of the conversation, see ContextPolicy
 
   func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {
     try AnswerReader(opening: opening, tools: tools, thinking: thinking)

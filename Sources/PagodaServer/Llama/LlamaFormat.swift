@@ -79,7 +79,7 @@ struct LlamaEncoder: StreamEncoder {
     case .event(_, .engine(let event)):
       switch event {
       case .text(let text), .reasoning(let text): return (part(text), false)
-      case .toolCall, .rejectedToolCall: return ("", false)  // the engine has no tools
+      case .toolCall, .rejectedToolCall, .promptProgress, .contextTrimmed: return ("", false)  // not asked for
       case .token(let token):
         waiting.append(token)
         return ("", false)

@@ -126,6 +126,7 @@ struct OllamaEncoder: StreamEncoder {
     switch segment {
     case .text(let text): return line(OllamaPart(text: text))
     case .reasoning(let text): return line(OllamaPart(thinking: text))
+    case .progress: break
     case .callBegin(_, let id, let name): call = ToolCall(id: id, name: name)
     case .callArguments(_, let text): call?.arguments += text
     case .callEnd:

@@ -68,7 +68,10 @@ export async function run(chat) {
 }
 
 function take(message, change, times) {
+  if (change.omitted) message.omitted = change.omitted;
+  if (change.progress && page.running) page.running.progress = change.progress;
   if (change.text || change.reasoning) {
+    if (page.running) page.running.progress = null;
     times.last = performance.now();
     times.first ??= times.last;
     message.content += change.text ?? "";

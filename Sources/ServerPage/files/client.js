@@ -47,7 +47,8 @@ async function reach(path, options) {
 }
 
 function body(messages, settings) {
-  const request = { messages, stream: true, stream_options: { include_usage: true } };
+  const request = { messages, stream: true, stream_options: { include_usage: true }, return_progress: true };
+  request.truncation = settings.full === "stop" ? "disabled" : "auto";
   for (const name of ["temperature", "top_p", "top_k", "max_tokens", "seed"]) {
     if (settings[name] !== undefined && settings[name] !== "") request[name] = Number(settings[name]);
   }
@@ -64,10 +65,12 @@ async function next(reader, signal) {
   }
 }
 
-// Yields { text }, { reasoning }, { finish } and { usage } until the answer ends; throws the server's error.
+// Yields { omitted }, { progress }, { text }, { reasoning }, { finish } and { usage } until the answer ends; throws the server's error.
 export async function* answer(messages, settings, signal) {
   const response = await reach("/v1/chat/completions", { method: "POST", headers: headers(settings), body: body(messages, settings), signal });
   if (!response.ok) throw await refusal(response);
+  const omitted = Number(response.headers.get("x-pagoda-omitted-messages") ?? 0);
+  if (omitted > 0) yield { omitted };
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
   while (true) {
@@ -82,6 +85,7 @@ export async function* answer(messages, settings, signal) {
       if (data === "[DONE]") return;
       const chunk = JSON.parse(data);
       if (chunk.error) throw new Error(chunk.error.message);
+      if (chunk.prompt_progress) yield { progress: chunk.prompt_progress };
       const choice = chunk.choices[0];
       if (choice?.delta.content) yield { text: choice.delta.content };
       if (choice?.delta.reasoning_content) yield { reasoning: choice.delta.reasoning_content };

@@ -87,11 +87,19 @@ export function updateAnswer(node, message, isRunning) {
   }
   body.classList.toggle("waiting", isRunning && !message.content && !message.reasoning);
   render(body, message.content);
-  if (isRunning) return tools.replaceChildren();
+  if (isRunning) return tools.replaceChildren(...reading(page.running.progress));
   node.querySelector(".error")?.remove();
   if (message.error) body.after(problem(message));
   tools.replaceChildren(...branches(message), copyButton(message), iconButton("again", "Answer again", () => regenerate(message)),
     element("span", { class: "stats" }, statistics(message)));
+}
+
+// "reading 43 %, 12 s left" while the model reads a long prompt.
+function reading(progress) {
+  if (!progress) return [];
+  const { total, cache, processed, time_ms } = progress;
+  const left = processed > cache ? Math.ceil(((total - processed) * time_ms) / (processed - cache) / 1000) : null;
+  return [element("span", { class: "stats", role: "status" }, `reading ${Math.floor((100 * processed) / total)} %${left === null ? "" : `, ${Math.max(left, 1)} s left`}`)];
 }
 
 // The error, with a button for the remedy.
@@ -103,8 +111,9 @@ function problem(message) {
   return box;
 }
 
-function statistics({ stats, finish, stopped }) {
+function statistics({ stats, finish, stopped, omitted }) {
   const parts = [];
+  if (omitted) parts.push(`the context is full: the oldest ${omitted} messages were left out`);
   if (stopped) parts.push("stopped");
   if (finish === "length") parts.push("cut at the token limit");
   if (stats?.rate) parts.push(`${stats.rate.toFixed(stats.rate < 10 ? 1 : 0)} tok/s`);

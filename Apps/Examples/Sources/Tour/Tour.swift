@@ -11,7 +11,7 @@ enum Tour {
       switch event {
       case .text(let text): print(text, terminator: "")
       case .reasoning(let text): print("(\(text))", terminator: "")
-      case .toolCall, .rejectedToolCall, .token: break
+      case .toolCall, .rejectedToolCall, .token, .promptProgress, .contextTrimmed: break
       case .finished(let completion): print("\n\(describe(completion.finishReason))")
       }
     }

@@ -42,7 +42,7 @@ struct Turn {
         case .toolCall(let call):
           calls.append(
             .init(id: call.id, toolName: call.name, arguments: try GeneratedContent(json: call.arguments)))
-        case .reasoning, .rejectedToolCall, .token, .finished: break
+        case .reasoning, .rejectedToolCall, .token, .promptProgress, .contextTrimmed, .finished: break
         }
       }
       try Task.checkCancellation()

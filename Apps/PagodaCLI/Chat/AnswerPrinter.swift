@@ -1,0 +1,67 @@
+// AnswerPrinter: writes an answer as it arrives: progress of a long prompt, thinking dimmed and separate, lines wrapped
+// between words.
+import PagodaKit
+
+struct AnswerPrinter {
+  private(set) var omittedMessages: Int
+  private var isThinking = false
+  private var wrap = WordWrap(width: Style.textWidth ?? 0)
+  private var progress: ProgressLine?
+
+  /// - Parameter omittedMessages: how many messages the last prompt left out; a change is worth a notice.
+  init(omittedMessages: Int) { self.omittedMessages = omittedMessages }
+
+  mutating func show(_ event: Event) {
+    switch event {
+    case .promptProgress(let read):
+      progress = progress ?? ProgressLine("reading", unknown: true)
+      progress?.say(progressText(read))
+    case .contextTrimmed(let count):
+      if count != omittedMessages && Terminal.outputIsTerminal {
+        let notice = "The context is full: the oldest \(count) messages are no longer in the prompt."
+        Terminal.write(Style.dim(fittingLine(notice)) + "\n")
+      }
+      omittedMessages = count
+    case .reasoning(let text):
+      endProgress()
+      guard Terminal.outputIsTerminal else { return }
+      isThinking = true
+      Terminal.write(Style.dim(Terminal.printable(wrap.add(text))))
+    case .text(let text):
+      endProgress()
+      if isThinking { endThinking() }
+      Terminal.writeAnswer(wrap.add(text))
+    case .toolCall, .rejectedToolCall, .token, .finished: endProgress()
+    }
+  }
+
+  mutating func finish() {
+    endProgress()
+    if isThinking { endThinking() }
+    Terminal.writeAnswer(wrap.finish())
+  }
+
+  private mutating func endProgress() {
+    progress?.clear()
+    progress = nil
+  }
+
+  private mutating func endThinking() {
+    Terminal.write(Style.dim(Terminal.printable(wrap.finish())) + "\n\n")
+    isThinking = false
+    wrap = WordWrap(width: Style.textWidth ?? 0)
+  }
+}
+
+/// `reading 43 %, 12 s left`.
+package func progressText(_ read: PromptProgress) -> String {
+  let percent = "reading \(Int(read.fraction * 100)) %"
+  guard let seconds = read.estimatedSecondsLeft else { return percent }
+  return percent + ", \(duration(seconds)) left"
+}
+
+/// Whole seconds or minutes, rounded up, because an estimate of zero would be wrong.
+package func duration(_ seconds: Double) -> String {
+  let whole = Int(min(seconds, 1e9).rounded(.up))
+  return whole < 120 ? "\(max(whole, 1)) s" : "\((whole + 59) / 60) min"
+}
