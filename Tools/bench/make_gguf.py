@@ -102,13 +102,14 @@ def write_keys(w, family, s):
 
 
 def write_vocabulary(w, file, size):
-    """Byte-level BPE without merges to speak of: the 256 bytes, then words that no text has; the last one ends an answer."""
+    """Byte-level BPE with one merge: the 256 bytes, its result, then words that no text has; the last one ends an answer."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in plain]
     letters = [chr(byte) for byte in plain] + [chr(256 + i) for i in range(len(others))]
     file.add_tokenizer_model("gpt2")
     file.add_tokenizer_pre("qwen2")
-    file.add_token_list(letters + [f"word{i}" for i in range(size - len(letters))])
+    tokens = letters + ["wo"]  # the result of a merge must be a token
+    file.add_token_list(tokens + [f"word{i}" for i in range(size - len(tokens))])
     file.add_token_types([int(w.gguf.TokenType.NORMAL)] * (size - 1) + [int(w.gguf.TokenType.CONTROL)])
     file.add_token_merges(["w o"])
     file.add_eos_token_id(size - 1)
