@@ -48,15 +48,17 @@ int64_t FairQueue::least_used() const noexcept {
 }
 
 // A share without sequences is kept while it is ahead of the others, so that a client gains nothing by disconnecting
-// and reconnecting.
+// and reconnecting. The first sequence after an idle time resets all shares, not only its own: what a client used while
+// no other waited took nothing from them.
 int32_t FairQueue::find_or_make_share(const std::string& id) {
+  if (num_alive_ == 0)
+    for (Share& share : shares_) share.used = 0;
   const int64_t least = least_used();
-  const bool is_idle = num_alive_ == 0;
   Share* free = nullptr;
   for (Share& share : shares_) {
-    if (share.num_alive == 0 && (is_idle || share.used <= least || shares_.size() >= kMaxShares)) free = &share;
+    if (share.num_alive == 0 && (share.used <= least || shares_.size() >= kMaxShares)) free = &share;
     if (share.id != id) continue;
-    if (share.num_alive == 0) share.used = is_idle ? 0 : std::max(share.used, least);
+    if (share.num_alive == 0) share.used = std::max(share.used, least);
     return static_cast<int32_t>(&share - shares_.data());
   }
   if (!free) free = &shares_.emplace_back();

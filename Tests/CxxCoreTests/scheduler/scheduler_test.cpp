@@ -217,6 +217,23 @@ PAGODA_TEST(scheduler_gives_clients_equal_shares) {
   CHECK(late->num_computed_tokens >= 40);
 }
 
+// Two clients that used very different numbers of tokens long ago, then an idle time: both start from zero.
+PAGODA_TEST(scheduler_forgets_old_shares_after_an_idle_time) {
+  Harness harness(256, 16, limits(4, 32));
+  harness.add(40, 8, 0, "light");
+  for (int i = 0; i < 50; ++i) harness.add(40, 8, 0, "heavy");
+  while (!harness.alive.empty()) harness.commit(harness.scheduler.schedule());
+  std::map<std::string, int64_t> used;
+  for (int i = 0; i < 20; ++i) harness.add(40, 8, 0, "light"), harness.add(40, 8, 0, "heavy");
+  for (int i = 0; i < 30; ++i) {
+    const StepPlan& plan = harness.scheduler.schedule();
+    for (const ScheduledSequence& row : plan.rows) used[row.sequence->share_id] += row.num_tokens;
+    harness.commit(plan);
+  }
+  CHECK(used["light"] > 200);
+  CHECK(std::abs(used["light"] - used["heavy"]) <= 2 * 48);
+}
+
 // New short prompts in every step, more than it can read: the bounds of scheduler.h apply to a long one.
 PAGODA_TEST(scheduler_starves_no_request) {
   std::mt19937_64 rng(test::seed(3));
