@@ -41,7 +41,7 @@ enum SharedOptions {
         help: "longer context: none, or linear, dynamic or yarn with a factor: yarn:4, yarn:4:32768 (trained context)"),
       Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
       Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
-      Option("threads", short: "t", value: "N", help: "worker threads (default: one per core)"),
+      Option("threads", short: "t", value: "N", help: "worker threads (default: one per usable core)"),
       Option("max-num-seqs", value: "N", help: "maximum number of running sequences (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "maximum tokens per step (default 256; metal 512, cuda 2048)"),
       Option(

@@ -19,7 +19,7 @@ extension Command {
           Option("listen", value: "ADDRESS", help: "host:port where the server connects (default 127.0.0.1:9400)"),
           Option(
             "device", value: "NAME", help: "auto (default), cpu, metal, cuda, software (GPU kernels) or reference"),
-          Option("threads", value: "N", help: "worker threads (default: one per core)"),
+          Option("threads", value: "N", help: "worker threads (default: one per usable core)"),
           Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
           Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
           SharedOptions.pipelineTimeout,

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <thread>
 
 #include "base/concat.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
+#include "base/threads/usable_cores.h"
 #include "bench/loops.h"
 #include "device/host/host_memory.h"
 
@@ -94,7 +94,7 @@ void keep_best(const ArithmeticLoop& loop, double speed, MachineLimits& limits) 
 
 MachineLimits measure(int32_t num_threads) {
   MachineLimits limits;
-  if (num_threads == 0) num_threads = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+  if (num_threads == 0) num_threads = usable_cores();
   limits.num_threads = num_threads;
   if (num_threads < 0 || num_threads > kMaxThreads) {
     limits.status = make_error(StatusCode::invalid_argument,

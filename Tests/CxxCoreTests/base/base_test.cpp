@@ -1,12 +1,9 @@
-// base: conversions between float types are exact, and the thread pool runs every index once.
-#include <atomic>
+// base: conversions between float types are exact, and caches have a folder.
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "base/cache_folder.h"
 #include "base/dtype.h"
-#include "base/thread_pool.h"
 #include "support/test.h"
 
 namespace pagoda {
@@ -37,26 +34,6 @@ PAGODA_TEST(base_cache_folder_is_where_an_app_in_a_container_may_write) {
   CHECK_EQ(cache_folder_in({nullptr, "/a", true}, "x"), std::string("/a/Library/Caches/pagoda/x"));
   CHECK_EQ(cache_folder_in({"/c", "/a", true}, "x"), std::string("/c/pagoda/x"));
   CHECK_EQ(cache_folder_in({"relative", "relative", true}, "x"), std::string());
-}
-
-PAGODA_TEST(base_thread_pool_runs_every_index_once) {
-  for (int threads = 1; threads <= 4; ++threads) {
-    auto pool = ThreadPool::create(threads);
-    REQUIRE_OK(pool);
-    for (int64_t count : {0, 1, 2, 7, 1000}) {
-      std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
-      (*pool)->parallel_for(count, [&](int64_t i, int thread) {
-        CHECK(thread >= 0 && thread < threads);
-        ++seen[static_cast<size_t>(i)];
-      });
-      for (auto& n : seen) CHECK_EQ(n.load(), 1);
-    }
-  }
-}
-
-PAGODA_TEST(base_thread_pool_refuses_bad_counts) {
-  CHECK(ThreadPool::create(0).status.code == StatusCode::invalid_argument);
-  CHECK(ThreadPool::create(100000).status.code == StatusCode::invalid_argument);
 }
 
 }  // namespace pagoda

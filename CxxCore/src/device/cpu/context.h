@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "device/cpu/kernels.h"
 
 namespace pagoda::device::cpu {

@@ -1,10 +1,9 @@
 // The CPU device: host memory, a thread pool, and the encoder that runs ops on it.
 #include "device/cpu/cpu_device.h"
 
-#include <thread>
-
 #include "base/assign_or_return.h"
 #include "base/concat.h"
+#include "base/threads/usable_cores.h"
 #include "device/cpu/cpu_encoder.h"
 #include "device/cpu/dispatch.h"
 #include "device/cpu/matmul_plan.h"
@@ -91,7 +90,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const std::string& isa, int num_
   const Kernels* kernels = find_kernels(isa);
   if (kernels == nullptr)
     return make_error(StatusCode::unsupported, "this machine cannot run the CPU kernels '" + isa + "'");
-  if (num_threads == 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (num_threads == 0) num_threads = usable_cores();
   PAGODA_ASSIGN_OR_RETURN(auto pool, ThreadPool::create(num_threads));
   PAGODA_ASSIGN_OR_RETURN(auto scratch,
                           host::make_buffer(static_cast<size_t>(num_threads * kThreadScratch) * sizeof(float),

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "device/cpu/kernels.h"
 #include "device/device.h"
 

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <thread>
 
 #include "base/assign_or_return.h"
 #include "base/quoted.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
+#include "base/threads/usable_cores.h"
 #include "io/output_folder.h"
 #include "io/quantize/affine.h"
 #include "io/quantize/plan.h"
@@ -171,9 +171,8 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
   PAGODA_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(files));
   PAGODA_ASSIGN_OR_RETURN(QuantizePlan plan,
                           plan_quantize(checkpoint, *config, options.bits, options.group_size, max_shard_bytes));
-  const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
   PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<ThreadPool> pool,
-                          ThreadPool::create(options.num_threads > 0 ? options.num_threads : cores));
+                          ThreadPool::create(options.num_threads > 0 ? options.num_threads : usable_cores()));
 
   constexpr uint64_t kSideBytes = 64 << 20;  // tokenizers and similar files
   PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<OutputFolder> out,

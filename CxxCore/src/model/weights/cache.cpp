@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
-#include <thread>
 
 #include "base/assign_or_return.h"
 #include "base/cache_folder.h"
@@ -12,7 +11,8 @@
 #include "base/concat.h"
 #include "base/fnv1a.h"
 #include "base/hash128.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
+#include "base/threads/usable_cores.h"
 #include "io/file_identity.h"
 #include "io/file_writer.h"
 #include "io/mapped_file.h"
@@ -67,7 +67,7 @@ std::vector<uint64_t> sums_of(const std::vector<std::span<const std::byte>>& mat
       chunks.push_back(rest.first(std::min(rest.size(), kChunkBytes)));
   std::vector<uint64_t> sums(chunks.size());
   auto add = [&](int64_t i, int) { sums[i] = checksum(chunks[i]); };
-  const auto pool = ThreadPool::create(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)));
+  const auto pool = ThreadPool::create(std::min(usable_cores(), 8));
   if (pool.is_ok()) (*pool)->parallel_for(static_cast<int64_t>(sums.size()), add);
   else
     for (size_t i = 0; i < sums.size(); ++i) add(static_cast<int64_t>(i), 0);

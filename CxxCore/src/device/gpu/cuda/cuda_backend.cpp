@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
+#include "base/threads/usable_cores.h"
 #include "device/gpu/launch_checks.h"
 
 namespace pagoda::device::gpu::cuda {
@@ -261,7 +261,7 @@ Status CudaBackend::make_pipelines() {
   std::vector<Result<std::vector<char>>> codes(
       fresh.size(), make_error(StatusCode::out_of_memory, "cuda: no host memory to compile a kernel"));
   constexpr size_t kMaxThreads = 16;  // NVRTC takes tens of MiB per thread
-  const size_t cores = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
+  const size_t cores = std::min<size_t>(static_cast<size_t>(usable_cores()), kMaxThreads);
   PAGODA_ASSIGN_OR_RETURN(const auto threads, ThreadPool::create(static_cast<int>(std::min(cores, fresh.size()))));
   threads->parallel_for(static_cast<int64_t>(fresh.size()), [&](int64_t i, int) {
     const CudaPipeline& made = *fresh[i];

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
+#include "base/threads/usable_cores.h"
 #include "device/gpu/launch_checks.h"
 #include "device/gpu/software/guarded_buffer.h"
 #include "device/host/host_memory.h"
@@ -19,9 +19,8 @@ namespace pagoda::device::gpu::software {
 Result<std::unique_ptr<SoftwareBackend>> SoftwareBackend::create(const Options& options,
                                                                  std::span<const KernelFile> files) {
   std::unique_ptr<SoftwareBackend> made(new SoftwareBackend(options, files));
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   // A checker's shadow memory is not shared between threads.
-  const int num_threads = made->checker_ ? 1 : options.num_threads > 0 ? options.num_threads : cores;
+  const int num_threads = made->checker_ ? 1 : options.num_threads > 0 ? options.num_threads : usable_cores();
   PAGODA_ASSIGN_OR_RETURN(made->pool_, ThreadPool::create(num_threads));
   for (int i = 0; i < num_threads; ++i) made->workers_.push_back(std::make_unique<Worker>());
   made->info_.name = "software";

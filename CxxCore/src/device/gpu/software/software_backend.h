@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/hazards.h"
 #include "device/gpu/kernel_table.h"
