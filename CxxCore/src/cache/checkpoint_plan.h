@@ -1,6 +1,7 @@
 // Positions in a prompt at which recurrent states are worth saving.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,6 +11,9 @@ namespace pagoda::cache {
 // Tokens between two checkpoints on the grid, in short prompts and in answers. Copying a state costs about
 // as much as computing three tokens, so one copy per 256 tokens costs about one per cent.
 constexpr int32_t kCheckpointGrid = 256;
+
+// Positions that are learned when other prompts turn out to share a prefix: their space is reserved with the sequence.
+constexpr size_t kMoreCheckpoints = 4;
 
 // Positions in a prompt (numbers of preceding tokens), ascending, at most `most`. In order of value:
 // - just before the last token, for a repeated prompt; or, if it is only slightly earlier, the end of the last turn,

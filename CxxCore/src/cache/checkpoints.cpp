@@ -61,9 +61,10 @@ void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tok
   }
 }
 
-bool PrefixIndex::adopt_slot() noexcept {
+bool PrefixIndex::adopt_slot(bool is_awaited) noexcept {
   if (num_checkpoints_ == max_checkpoints_) {
     if (eviction_queue_.empty()) return false;  // there are none, or all are only reserved
+    if (!is_awaited && checkpoint(eviction_queue_.front()).num_claims > 0) return false;
     const std::lock_guard lock(mutex_);
     ++num_checkpoint_evictions_;
     worth_given_up_ = std::max(worth_given_up_, checkpoint(eviction_queue_.front()).worth);
@@ -73,7 +74,7 @@ bool PrefixIndex::adopt_slot() noexcept {
   return true;
 }
 
-int32_t PrefixIndex::reserve_slot() noexcept { return adopt_slot() ? states_.acquire() : -1; }
+int32_t PrefixIndex::reserve_slot(bool is_awaited) noexcept { return adopt_slot(is_awaited) ? states_.acquire() : -1; }
 
 void PrefixIndex::give_back_slot(int32_t slot) noexcept {
   --num_checkpoints_;
@@ -117,6 +118,7 @@ void PrefixIndex::attach(int32_t slot, int32_t block, int32_t length) noexcept {
   c.next = n.first_checkpoint;
   n.first_checkpoint = slot;
   ++num_below(n.parent);
+  ++version_;
   c.hash = hash_of(n.parent, n.salt, tokens_of(block).first(static_cast<size_t>(length)));
   c.next_in_bucket = bucket_of(c.hash);
   bucket_of(c.hash) = slot;
@@ -131,6 +133,7 @@ void PrefixIndex::detach(int32_t slot) noexcept {
   while (*link != slot) link = &checkpoint(*link).next_in_bucket;
   *link = c.next_in_bucket;
   --num_below(node(c.block).parent);
+  ++version_;
   c.block = -1;
 }
 
@@ -143,6 +146,18 @@ void PrefixIndex::remove_checkpoint(int32_t slot) noexcept {
 void PrefixIndex::expect_uses(int32_t slot, int32_t num_uses) noexcept {
   checkpoint(slot).num_uses = std::max(checkpoint(slot).num_uses, num_uses);
   appraise(slot);
+}
+
+uint64_t PrefixIndex::claim(int32_t slot) noexcept {
+  ++checkpoint(slot).num_claims;
+  sift(static_cast<size_t>(checkpoint(slot).queue_index));
+  return checkpoint(slot).number;
+}
+
+void PrefixIndex::unclaim(int32_t slot, uint64_t claim) noexcept {
+  if (slot < 0 || checkpoint(slot).number != claim || checkpoint(slot).queue_index < 0) return;
+  --checkpoint(slot).num_claims;
+  sift(static_cast<size_t>(checkpoint(slot).queue_index));
 }
 
 void PrefixIndex::touch(int32_t slot) noexcept {

@@ -13,19 +13,29 @@ namespace pagoda::cache {
 using request::Sequence;
 
 constexpr int32_t kWorthWaiting = 16;  // tokens
+constexpr int32_t kMaxDistance = 2;    // tokens that another may have to compute first for each token that it saves
 constexpr int32_t kBranchUses = 3;     // expected uses of a state where two prompts diverged: a third use is likely
 constexpr int32_t kPreemptedUses = 8;  // expected uses of the state that a preempted sequence will resume from
 constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
 // Space for the position was reserved with the sequence; if not, it is not worth an allocation.
-void PrefixCache::learn_branch(Sequence& sequence, const PrefixIndex::Match& match) const noexcept {
+bool PrefixCache::can_plan_save(const Sequence& sequence) const noexcept {
+  const std::vector<int32_t>& planned = sequence.checkpoint_positions;
+  return index_.has_state() && index_.max_checkpoints() > 0 && planned.size() < planned.capacity();
+}
+
+void PrefixCache::plan_save(Sequence& sequence, int32_t position) const noexcept {
   std::vector<int32_t>& planned = sequence.checkpoint_positions;
+  const auto next = std::ranges::lower_bound(planned, position);
+  if (next == planned.end() || *next != position) planned.insert(next, position);
+}
+
+void PrefixCache::learn_branch(Sequence& sequence, const PrefixIndex::Match& match) const noexcept {
   const int32_t branch = match.num_matched;
-  if (!index_.has_state() || index_.max_checkpoints() == 0 || planned.size() == planned.capacity()) return;
+  if (!can_plan_save(sequence)) return;
   if (branch - match.num_tokens < kWorthWaiting || branch >= sequence.num_tokens()) return;
-  const auto next = std::ranges::lower_bound(planned, branch);
-  if (next != planned.end() && *next == branch) return;
-  planned.insert(next, branch);
+  if (std::ranges::binary_search(sequence.checkpoint_positions, branch)) return;
+  plan_save(sequence, branch);
   sequence.branch_position = branch;
 }
 
@@ -47,6 +57,7 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies, int64_t num_spare_bl
     blocks_.release(table);
     return false;
   }
+  unclaim(sequence);
   if (match.slot >= 0) index_.touch(match.slot);  // only after admission: a waiting sequence uses nothing
   if (partial >= 0) copies.blocks.push_back({partial, table[num_full]});
   if (index_.has_state()) {
@@ -80,23 +91,54 @@ bool PrefixCache::admit_reader(Sequence& reader) {
   return false;
 }
 
-bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence* const> running) const {
-  if (!newcomer.uses_cache || newcomer.num_tokens() <= kWorthWaiting) return false;
+// The last position up to `limit` from which others will be able to resume when `leader` has computed it.
+int32_t PrefixCache::last_save(const Sequence& leader, int32_t limit) const noexcept {
+  if (!index_.has_state()) return limit - limit % blocks_.block_size();  // it publishes whole blocks
+  int32_t last = 0;
+  for (int32_t p = next_save(leader, leader.num_computed_tokens); p <= limit; p = next_save(leader, p)) last = p;
+  // Another state is saved for those who wait, if the step that computes it is not planned yet.
+  const bool is_ahead = limit > std::max(leader.num_computed_tokens, leader.num_planned_tokens);
+  return is_ahead && limit - last >= kWorthWaiting && can_plan_save(leader) ? limit : last;
+}
+
+PrefixCache::Leader PrefixCache::find_leader(const Sequence& newcomer,
+                                             std::span<Sequence* const> running) const noexcept {
+  Leader leader;
+  if (!newcomer.uses_cache || newcomer.num_tokens() <= kWorthWaiting) return leader;
   const int32_t cached = find(newcomer).num_tokens;
-  for (const Sequence* other : running) {
+  for (Sequence* other : running) {
     if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
+    if (other->priority > newcomer.priority && !other->is_overdue) continue;
     const auto shared = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
-    const int32_t most = std::min(static_cast<int32_t>(shared), newcomer.num_tokens() - 1);
-    int32_t best = most - most % blocks_.block_size();  // the blocks that the other one will publish
-    if (index_.has_state()) {
-      best = 0;
-      for (int32_t p = next_save(*other, other->num_computed_tokens); p <= std::min(most, other->num_tokens() - 1);
-           p = next_save(*other, p))
-        best = p;
-    }
-    if (best > other->num_computed_tokens && best - cached >= kWorthWaiting) return true;
+    const int32_t most = std::min({static_cast<int32_t>(shared), newcomer.num_tokens(), other->num_tokens()});
+    const int32_t best = last_save(*other, std::min(most, newcomer.num_tokens() - 1));
+    const int32_t gain = best - cached, distance = best - other->num_computed_tokens;
+    const bool is_worth_it = gain >= kWorthWaiting && kMaxDistance * gain >= distance;
+    if (distance > 0 && is_worth_it && best > leader.position) leader = {other, best};
   }
-  return false;
+  return leader;
+}
+
+void PrefixCache::note_follower(const Leader& leader) noexcept {
+  Sequence& sequence = *leader.sequence;
+  if (can_plan_save(sequence)) plan_save(sequence, leader.position);
+  sequence.next_awaited = std::min(sequence.next_awaited, leader.position);
+  sequence.last_awaited = std::max(sequence.last_awaited, leader.position);
+  ++sequence.num_followers;
+}
+
+int32_t PrefixCache::claim(Sequence& waiting) noexcept {
+  unclaim(waiting);
+  const PrefixIndex::Match match = find(waiting);
+  waiting.counted_version = index_.version();
+  waiting.claimed_slot = match.slot;
+  if (match.slot >= 0) waiting.claim = index_.claim(match.slot);
+  return match.num_tokens;
+}
+
+void PrefixCache::unclaim(Sequence& sequence) noexcept {
+  index_.unclaim(sequence.claimed_slot, sequence.claim);
+  sequence.claimed_slot = -1;
 }
 
 int32_t PrefixCache::next_save(const Sequence& sequence, int32_t position) const noexcept {
@@ -129,7 +171,8 @@ void PrefixCache::publish(Sequence& sequence) {
 
 bool PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t slot) {
   const BlockTail tail = tail_before(sequence, position);
-  const int32_t num_uses = position == sequence.branch_position ? kBranchUses : 1;
+  int32_t num_uses = position == sequence.branch_position ? kBranchUses : 1;
+  if (position == sequence.last_awaited) num_uses = std::max(num_uses, sequence.num_followers);
   return index_.add_checkpoint(tail.parent, sequence.cache_salt, tail.tokens, tail.block, slot, num_uses);
 }
 
@@ -142,6 +185,7 @@ void PrefixCache::free_before(Sequence& sequence, int32_t position) noexcept {
 }
 
 void PrefixCache::retire(Sequence& sequence, bool is_good) noexcept {
+  unclaim(sequence);
   try {
     if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence);
   } catch (const std::bad_alloc&) {

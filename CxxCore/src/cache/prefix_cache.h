@@ -52,13 +52,24 @@ class PrefixCache {
   // already cached are the first num_published_blocks. False, and nothing changed, if there is no space.
   [[nodiscard]] bool admit_reader(request::Sequence& reader);
 
-  // Whether `newcomer` would find more cached tokens once one of `running` has computed more of its own. True only
-  // while that sequence runs and has not got there yet, so that no request waits forever.
-  bool is_worth_waiting(const request::Sequence& newcomer, std::span<request::Sequence* const> running) const;
+  // Of the running sequences, the one that will compute the most of what `newcomer` needs and does not find in the
+  // cache; none if too little of it, or too late, or if it is of a less urgent class.
+  struct Leader {
+    request::Sequence* sequence = nullptr;
+    int32_t position = 0;  // the end of the prefix that it is worth waiting for; not computed yet
+  };
+  Leader find_leader(const request::Sequence& newcomer, std::span<request::Sequence* const> running) const noexcept;
+  // Another sequence waits for that prefix: its state will be saved there.
+  void note_follower(const Leader& leader) noexcept;
+
+  // Counts the cached tokens that a waiting sequence would find now, and protects the state it would resume from until
+  // it is admitted or leaves.
+  int32_t claim(request::Sequence& waiting) noexcept;
+  uint64_t version() const noexcept { return index_.version(); }  // see PrefixIndex
 
   // The next position after `position` at which the state of `sequence` is to be saved, possibly beyond its end.
   int32_t next_save(const request::Sequence& sequence, int32_t position) const noexcept;
-  int32_t reserve_slot() noexcept { return index_.reserve_slot(); }
+  int32_t reserve_slot(bool is_awaited) noexcept { return index_.reserve_slot(is_awaited); }
   void give_back_slot(int32_t slot) noexcept { index_.give_back_slot(slot); }
 
   // Called after a step: publish() when more tokens of the sequence are computed, add_checkpoint() when the state at
@@ -90,7 +101,11 @@ class PrefixCache {
     std::span<const int32_t> tokens;
   };
   BlockTail tail_before(const request::Sequence& sequence, int32_t position) const noexcept;
+  int32_t last_save(const request::Sequence& leader, int32_t limit) const noexcept;
+  bool can_plan_save(const request::Sequence& sequence) const noexcept;
+  void plan_save(request::Sequence& sequence, int32_t position) const noexcept;
   void learn_branch(request::Sequence& sequence, const PrefixIndex::Match& match) const noexcept;
+  void unclaim(request::Sequence& sequence) noexcept;
   void keep_end(request::Sequence& sequence);
   void release(request::Sequence& sequence) noexcept;
 

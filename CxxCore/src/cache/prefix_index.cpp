@@ -85,6 +85,7 @@ void PrefixIndex::insert(const BlockKey& key, int32_t block) {
     ++num_nodes_;
     blocks_.keep(block);
   }
+  if (!has_state_) ++version_;
   n.num_tokens = static_cast<int32_t>(key.tokens.size());
   const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(block) * blocks_.block_size();
   std::copy(key.tokens.begin(), key.tokens.end(), first);
@@ -130,6 +131,7 @@ void PrefixIndex::erase(int32_t block) noexcept {
     remove_checkpoint(n.first_checkpoint);
   }
   remove_child(block);
+  if (!has_state_) ++version_;
   n.num_tokens = 0;
   n.parent = kNoBlock;
   n.salt.clear();

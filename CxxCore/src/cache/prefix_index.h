@@ -57,10 +57,11 @@ class PrefixIndex {
   // The same for a block that is not full and will not be filled. Does nothing if the tokens are already cached.
   void publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
 
-  // A slot for a checkpoint; -1 if checkpoints are disabled. May evict the least valuable checkpoint.
-  int32_t reserve_slot() noexcept;
-  // Turns a sequence's slot into one that a checkpoint may use. False if checkpoints are disabled.
-  bool adopt_slot() noexcept;
+  // A slot for a checkpoint; -1 if there is none. May evict the least valuable checkpoint; one that a waiting sequence
+  // has claimed only if the new one `is_awaited` too.
+  int32_t reserve_slot(bool is_awaited) noexcept;
+  // Turns a sequence's slot into one that a checkpoint may use. False if there is no place for it.
+  bool adopt_slot(bool is_awaited = false) noexcept;
   void give_back_slot(int32_t slot) noexcept;
   // Adds the state after `tokens`, which follow those of `parent` and are in `block`; it is in `slot`, reserved or
   // adopted. `num_uses` is the expected number of uses. False if it was already cached: then the slot is free again.
@@ -68,6 +69,13 @@ class PrefixIndex {
                       int32_t slot, int32_t num_uses = 1);
   void touch(int32_t slot) noexcept;                          // the checkpoint was used now
   void expect_uses(int32_t slot, int32_t num_uses) noexcept;  // at least this many from now on
+
+  // A waiting sequence will resume from the checkpoint. Returns what unclaim() needs: the checkpoint may be lost by
+  // then.
+  uint64_t claim(int32_t slot) noexcept;
+  void unclaim(int32_t slot, uint64_t claim) noexcept;
+  // Changes whenever find() may return another number of tokens to resume from.
+  uint64_t version() const noexcept { return version_; }
 
   void clear() noexcept;  // the contents of blocks and slots are lost; no sequence holds any
 
@@ -94,6 +102,8 @@ class PrefixIndex {
     int32_t next = -1;   // the next checkpoint of the same block
     uint64_t hash = 0;   // hash of the tokens before it
     int32_t next_in_bucket = -1;
+    int32_t num_claims = 0;    // waiting sequences that will resume from it
+    uint64_t number = 0;       // identifies it among all that were ever in its slot
     int32_t num_uses = 0;      // expected, later counted
     int64_t worth = 0;         // tokens saved by its uses, plus the eviction level at its last use
     uint64_t last_use = 0;     // sequence number of the use; breaks ties
@@ -170,6 +180,7 @@ class PrefixIndex {
   std::vector<int32_t> eviction_queue_;  // a heap: the first is evicted next
   int64_t worth_given_up_ = 0;           // the greatest value of the evicted checkpoints
   uint64_t num_uses_ = 0;
+  uint64_t version_ = 1, num_added_ = 0;
   int32_t num_checkpoints_ = 0;  // including reserved and adopted slots
   int64_t num_nodes_ = 0, num_checkpoint_evictions_ = 0, num_checkpoint_hits_ = 0;
 };

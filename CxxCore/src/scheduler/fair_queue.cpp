@@ -11,13 +11,16 @@ using request::Sequence;
 constexpr size_t kMaxShares = 1024;  // above this, shares without sequences are dropped, regardless of their use
 
 static bool arrived_before(const Sequence* a, const Sequence* b) noexcept {
-  return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
+  const auto rank = [](const Sequence* s) { return std::tuple(s->leader_id != 0, !s->is_overdue, s->priority, s->id); };
+  return rank(a) < rank(b);
 }
 
 // Preempted sequences precede all that have not run yet, which could evict their cached blocks.
-static bool is_shorter(const Sequence* a, const Sequence* b) noexcept {
+static bool runs_before(const Sequence* a, const Sequence* b) noexcept {
   const auto rank = [](const Sequence* s) {
-    return std::tuple(s->priority, s->num_preemptions == 0, s->num_to_read, s->id);
+    const int64_t due = s->arrival_work + kPatience * s->num_to_read;
+    return std::tuple(s->leader_id, s->leader_id != 0 ? s->awaited_position : 0, s->priority, s->num_preemptions == 0,
+                      due, s->id);
   };
   return rank(a) < rank(b);
 }
@@ -67,12 +70,14 @@ int32_t FairQueue::find_or_make_share(const std::string& id) {
   return static_cast<int32_t>(free - shares_.data());
 }
 
-void FairQueue::add(Sequence* sequence) {
+void FairQueue::add(Sequence* sequence, double now) {
   const int32_t index = find_or_make_share(sequence->share_id);
   Share& share = shares_[index];
   make_room(share.waiting, share.num_alive + 1);
   make_room(arrivals_, num_alive_ + 1);
   sequence->share = index;
+  sequence->arrival_work = work_;
+  sequence->waits_since = now;
   ++share.num_alive;
   ++num_alive_;
   put_back(sequence);
@@ -80,13 +85,70 @@ void FairQueue::add(Sequence* sequence) {
 
 void FairQueue::put_back(Sequence* sequence) noexcept {
   insert_sorted(arrivals_, sequence, arrived_before);
-  insert_sorted(share_of(*sequence).waiting, sequence, is_shorter);
+  insert_sorted(share_of(*sequence).waiting, sequence, runs_before);
 }
 
 void FairQueue::take(Sequence* sequence) noexcept {
   erase_sorted(arrivals_, sequence, arrived_before);
   Share& share = share_of(*sequence);
-  if (erase_sorted(share.waiting, sequence, is_shorter) < share.num_skipped) --share.num_skipped;
+  if (erase_sorted(share.waiting, sequence, runs_before) < share.num_skipped) --share.num_skipped;
+}
+
+void FairQueue::recount(Sequence* sequence, int32_t num_to_read) noexcept {
+  std::vector<Sequence*>& waiting = share_of(*sequence).waiting;
+  erase_sorted(waiting, sequence, runs_before);
+  sequence->num_to_read = num_to_read;
+  insert_sorted(waiting, sequence, runs_before);
+}
+
+void FairQueue::park(Sequence* sequence, const Sequence& leader, int32_t position) noexcept {
+  take(sequence);
+  sequence->leader_id = leader.id;
+  sequence->awaited_position = position;
+  ++sequence->num_leaders;
+  put_back(sequence);
+}
+
+// Sorted again as a whole: once for each leader, however many follow it.
+void FairQueue::unpark(Sequence& leader, int32_t num_computed) noexcept {
+  int32_t next = request::kNoPosition;
+  bool is_changed = false;
+  for (Share& share : shares_) {
+    const auto is_before_leader = [&](const Sequence* s) { return s->leader_id < leader.id; };
+    const auto first = std::ranges::partition_point(share.waiting, is_before_leader);
+    auto last = first;
+    for (; last != share.waiting.end() && (*last)->leader_id == leader.id; ++last) {
+      if ((*last)->awaited_position > num_computed) break;
+      if (leader.num_computed_tokens >= (*last)->awaited_position)
+        (*last)->num_to_read = (*last)->num_tokens() - (*last)->awaited_position;
+    }
+    if (last != share.waiting.end() && (*last)->leader_id == leader.id)
+      next = std::min(next, (*last)->awaited_position);
+    for (auto it = first; it != last; ++it) (*it)->leader_id = 0;
+    if (first == last) continue;
+    std::ranges::sort(share.waiting, runs_before);
+    is_changed = true;
+  }
+  if (is_changed) std::ranges::sort(arrivals_, arrived_before);
+  leader.next_awaited = next;
+}
+
+void FairQueue::find_overdue(double now) noexcept {
+  for (Share& share : shares_) share.oldest = nullptr;
+  for (Sequence* sequence : arrivals_) {
+    Share& share = share_of(*sequence);
+    if (sequence->leader_id != 0) break;
+    if (sequence->is_overdue) share.last_overdue = now;  // the next one of its share after this one
+    if (!share.oldest || sequence->id < share.oldest->id) share.oldest = sequence;
+  }
+  for (Share& share : shares_) {
+    if (!share.oldest || share.oldest->is_overdue) continue;
+    if (now - std::max(share.last_overdue, share.oldest->waits_since) < kMaxWaitSeconds) continue;
+    erase_sorted(arrivals_, share.oldest, arrived_before);
+    share.oldest->is_overdue = true;
+    insert_sorted(arrivals_, share.oldest, arrived_before);
+    share.last_overdue = now;
+  }
 }
 
 void FairQueue::forget(Sequence* sequence) noexcept {
@@ -95,7 +157,10 @@ void FairQueue::forget(Sequence* sequence) noexcept {
   --num_alive_;
 }
 
-void FairQueue::charge(const Sequence& sequence, int64_t num_tokens) noexcept { share_of(sequence).used += num_tokens; }
+void FairQueue::charge(const Sequence& sequence, int64_t num_tokens) noexcept {
+  share_of(sequence).used += num_tokens;
+  work_ += num_tokens;
+}
 
 bool FairQueue::precedes(const Sequence& a, const Sequence& b) const noexcept {
   const auto rank = [this](const Sequence& s) {
@@ -113,6 +178,7 @@ Sequence* FairQueue::candidate() const noexcept {
   for (const Share& share : shares_) {
     if (share.num_skipped >= share.waiting.size()) continue;
     Sequence* sequence = share.waiting[share.num_skipped];
+    if (sequence->leader_id != 0) continue;
     if (!best || precedes(*sequence, *best)) best = sequence;
   }
   return best;

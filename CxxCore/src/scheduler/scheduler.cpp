@@ -15,10 +15,6 @@ using request::SequenceState;
 
 constexpr int32_t kMaxTries = 4;  // newcomers per step that cannot be admitted after all: each costs a cache lookup
 
-static bool is_older(const Sequence* a, const Sequence* b) noexcept {
-  return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
-}
-
 Scheduler::Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
                      cache::PrefixCache& cache)
     : limits_(limits),
@@ -53,25 +49,9 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
   return ok_status();
 }
 
-void Scheduler::add(Sequence* sequence) {
-  sequence->state = SequenceState::waiting;
-  sequence->num_to_read = sequence->num_tokens();
-  if (sequence->uses_cache) sequence->num_to_read -= cache_.find(*sequence).num_tokens;
-  queue_.add(sequence);
-}
-
-void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
-  if (sequence->state == SequenceState::running) {
-    std::erase(running_, sequence);
-    forecast_.note_end(*sequence);
-  }
-  queue_.forget(sequence);
-  cache_.retire(*sequence, is_good);
-  sequence->state = SequenceState::finished;
-}
-
-const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
+const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows, double now) {
   max_rows_ = max_rows;
+  now_ = now;
   is_short_of_blocks_ = false;
   plan_.rows.clear();
   plan_.preempted.clear();
@@ -79,6 +59,8 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
   plan_.copies.slots.clear();
   plan_.saves.clear();
   int32_t budget = std::min(limits_.max_num_tokens, std::max(max_tokens, num_running()));
+  review_waiting();
+  find_overdue();
   free_unseen();
   schedule_decodes(budget);
   schedule_drafts(budget);
@@ -151,7 +133,7 @@ void Scheduler::schedule_prompts(int32_t budget) {
   int32_t kept = oldest ? std::min(oldest->num_uncomputed(), std::max(1, budget / kOldestPart)) : 0;  // for the oldest
   std::ranges::sort(prompts_, [this](const Sequence* a, const Sequence* b) { return queue_.precedes(*a, *b); });
   queue_.begin_pass();
-  num_tries_ = 0;
+  num_tries_ = num_parked_ = 0;
   for (size_t i = 0; budget > kept && static_cast<int32_t>(plan_.rows.size()) < max_rows_;) {
     Sequence* sequence = i < prompts_.size() ? prompts_[i] : nullptr;
     if (Sequence* newcomer = next_newcomer(sequence)) {
@@ -174,9 +156,9 @@ void Scheduler::schedule_prompts(int32_t budget) {
 Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
   const bool has_space = num_running() < limits_.max_num_seqs && (!limits_.has_state() || states_.num_free() > 0);
   // Blocks just freed by a preemption are reserved for running sequences.
-  if (!has_space || num_tries_ >= kMaxTries || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
-  Sequence* oldest = queue_.oldest();
-  if (oldest && oldest->num_passes >= kMaxPasses) return num_tries_ == 0 ? oldest : nullptr;
+  if (!has_space || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
+  if (num_tries_ >= kMaxTries || num_parked_ >= kParkedPerStep) return nullptr;
+  if (Sequence* next = next_in_turn()) return num_tries_ == 0 ? next : nullptr;
   Sequence* newcomer = queue_.candidate();
   return newcomer && (!next_prompt || queue_.precedes(*newcomer, *next_prompt)) ? newcomer : nullptr;
 }
@@ -199,7 +181,8 @@ int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) noexcept {
 // A newcomer gets the blocks of its whole prompt immediately, so that two of them cannot count on the same free
 // blocks.
 bool Scheduler::admit(Sequence* sequence) {
-  const bool may_run = !sequence->is_reading && !sequence->is_held && !cache_.is_worth_waiting(*sequence, running_);
+  const bool may_run = !sequence->is_reading && !sequence->is_held;
+  if (may_run && follows(*sequence)) return false;
   if (!may_run || !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
     const bool is_expected = sequence->num_preemptions > 0 && sequence->uses_cache;
@@ -207,7 +190,7 @@ bool Scheduler::admit(Sequence* sequence) {
     num_tries_ = waits_for_space ? kMaxTries : num_tries_ + 1;
     return false;
   }
-  if (Sequence* oldest = queue_.oldest(); oldest != sequence) ++oldest->num_passes;
+  if (Sequence* oldest = queue_.oldest(); oldest && oldest != sequence) ++oldest->num_passes;
   queue_.take(sequence);
   sequence->num_passes = 0;
   sequence->state = SequenceState::running;
@@ -226,8 +209,7 @@ bool Scheduler::may_read(const Sequence& sequence) noexcept {
 }
 
 Sequence* Scheduler::next_reader() noexcept {
-  Sequence* oldest = queue_.oldest();
-  if (oldest && oldest->num_passes >= kMaxPasses) return may_read(*oldest) ? oldest : nullptr;
+  if (Sequence* next = next_in_turn()) return may_read(*next) ? next : nullptr;
   queue_.begin_pass();
   for (int32_t i = 0; i < kMaxTries; ++i) {
     Sequence* sequence = queue_.candidate();
@@ -241,6 +223,8 @@ void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget
   const int32_t taken = std::min(num_tokens, budget);
   plan_.rows.push_back({.sequence = sequence, .num_tokens = taken});
   budget -= taken;
+  sequence->num_planned_tokens = sequence->num_computed_tokens + taken;
+  sequence->waits_since = now_;
   queue_.charge(*sequence, taken);
   plan_saves(sequence, taken);
 }
@@ -250,8 +234,8 @@ void Scheduler::plan_saves(const Sequence* sequence, int32_t num_tokens) {
   for (int32_t p = cache_.next_save(*sequence, sequence->num_computed_tokens); p <= end;
        p = cache_.next_save(*sequence, p)) {
     if (static_cast<int32_t>(plan_.saves.size()) == limits_.max_state_saves) return;
-    const int32_t slot = cache_.reserve_slot();
-    if (slot < 0) return;
+    const int32_t slot = cache_.reserve_slot(/*is_awaited=*/p == sequence->last_awaited);
+    if (slot < 0) continue;
     plan_.saves.push_back({sequence, p, slot});
   }
 }
@@ -292,12 +276,12 @@ bool Scheduler::preempt_newest() {
   if (leave_) leave_(*victim);
   cache_.preempt(*victim);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
-  victim->num_computed_tokens = 0;
+  victim->num_computed_tokens = victim->num_planned_tokens = 0;
   victim->state = SequenceState::waiting;
   ++victim->num_preemptions;
   ++num_preemptions_;
-  victim->num_to_read = victim->num_tokens();
-  if (victim->uses_cache) victim->num_to_read -= cache_.find(*victim).num_tokens;
+  end_leading(*victim);
+  count(*victim);
   queue_.put_back(victim);
   plan_.preempted.push_back(victim);
   return true;

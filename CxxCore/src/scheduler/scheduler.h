@@ -7,19 +7,30 @@
 // newest sequence of the least urgent class; it is the next of its class and share to be admitted, and no other takes
 // the blocks in which its tokens are cached while it waits for space.
 //
-// No request starves. "Older" means of a more urgent class, or of the same class and arrived earlier.
+// Prefixes. What a waiting sequence has left to read is counted again while it waits, as prefixes are cached and
+// evicted, and the state it will resume from is not evicted for one that none waits for. Of sequences that share a
+// prefix which is not cached, one is admitted and computes it, the leader; the others wait until it has got there.
+// When the leader ends early, for any reason, one of them is admitted and leads. A sequence follows at most
+// kMaxLeaders.
+//
+// No request starves. "Older" means overdue, or of a more urgent class, or of the same class and arrived earlier.
 // - Reading: the oldest prompt being read gets at least q = max(1, P/4) tokens of every step, or all it has left. So
 //   a prompt with n tokens to read, behind k older prompts with N in total, has been read after at most (N + n)/q + k +
 //   1 steps; N includes tokens that older ones recompute after a preemption.
 // - Admission: the oldest waiting sequence is passed at most kMaxPasses times. Then it is next, and none is admitted
 //   before it; it fits when the running ones have ended, if not earlier, because it was checked to fit alone. So one
 //   behind k older ones is passed at most (k + 1) kMaxPasses times.
+// - Time: the first arrival of each share that has waited kMaxWaitSeconds is overdue, and so is a prompt being read
+//   that got no token for as long. Its class and the use of its share then no longer matter: it is the next to be
+//   admitted, and the oldest of those being read. One of a share at a time, so that classes keep their meaning when
+//   all have to wait for long.
 // - Running: the oldest running sequence is never preempted, so it ends, and then the next one is the oldest.
 // Thread rule: the engine's thread only.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +46,7 @@
 namespace pagoda::scheduler {
 
 constexpr int32_t kMaxPasses = 16;
+constexpr int32_t kMaxLeaders = 4;
 constexpr int32_t kOldestPart = 4;  // the oldest prompt gets one part in this many of a step's prompt tokens
 
 struct ScheduledSequence {
@@ -68,7 +80,14 @@ struct StepPlan {
   }
 };
 
-constexpr int32_t kStateBlock = 16;  // tokens between two updates of a recurrent state, which cannot be undone
+// The order of preemption, and of what prompts are entitled to.
+inline bool is_older(const request::Sequence* a, const request::Sequence* b) noexcept {
+  const auto rank = [](const request::Sequence* s) { return std::tuple(!s->is_overdue, s->priority, s->id); };
+  return rank(a) < rank(b);
+}
+
+constexpr int32_t kParkedPerStep = 32;  // each is a cache lookup and a comparison with every prompt being read
+constexpr int32_t kStateBlock = 16;     // tokens between two updates of a recurrent state, which cannot be undone
 
 class Scheduler {
  public:
@@ -83,15 +102,16 @@ class Scheduler {
   // contents it has stored elsewhere are read back before the sequence is admitted again.
   void set_before_preempting(std::function<void(request::Sequence&)> leave) { leave_ = std::move(leave); }
 
-  void add(request::Sequence* sequence);  // to the queue; changes nothing if it throws
+  // To the queue; `now` in seconds of the clock that schedule() gets. Changes nothing if it throws.
+  void add(request::Sequence* sequence, double now = 0);
   // Removes a finished, cancelled or failed sequence in any state; frees its blocks and slot. Its results stay in the
   // prefix cache if `is_good`.
   void remove(request::Sequence* sequence, bool is_good) noexcept;
 
   // The next step, of at most `max_tokens` tokens or the number of running sequences, whichever is more. Blocks for
   // every planned token are in the block tables when this returns. Valid until the next call. Sequences in flight are
-  // not planned, and `max_rows` leaves others for the next step.
-  const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX);
+  // not planned, and `max_rows` leaves others for the next step. `now` in seconds, of any clock that never goes back.
+  const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX, double now = 0);
   const StepPlan& plan() const noexcept { return plan_; }  // the last plan; incomplete if schedule() threw
 
   // How many drafts may follow the one token that a sequence must compute. None may complete a block of the recurrent
@@ -102,7 +122,7 @@ class Scheduler {
     return blocks_.grow(sequence.block_table, sequence.num_tokens() + num_drafts);
   }
   const std::vector<request::Sequence*>& running() const noexcept { return running_; }
-  // The waiting sequences by class and arrival, including preempted ones.
+  // The waiting sequences by class and arrival, including preempted ones; those that wait for another's prefix last.
   const std::vector<request::Sequence*>& waiting() const noexcept { return queue_.arrivals(); }
 
   // The first waiting sequence that should read from disk, or null. A preempted one reads only when there is space for
@@ -115,6 +135,12 @@ class Scheduler {
   int64_t num_preemptions() const noexcept { return num_preemptions_; }
 
  private:
+  void review_waiting() noexcept;
+  void count(request::Sequence& sequence) noexcept;
+  void end_leading(request::Sequence& sequence) noexcept;
+  bool follows(request::Sequence& newcomer) noexcept;
+  void find_overdue() noexcept;
+  request::Sequence* next_in_turn() const noexcept;
   void free_unseen() noexcept;
   void schedule_decodes(int32_t& budget);
   void schedule_drafts(int32_t& budget);
@@ -144,6 +170,9 @@ class Scheduler {
   int32_t max_rows_ = INT32_MAX;             // of this step
   bool is_short_of_blocks_ = false;          // in this step, until sequences in flight have ended
   int32_t num_tries_ = 0;                    // in this step, to admit a sequence that had to wait
+  int32_t num_parked_ = 0;                   // in this step
+  double now_ = 0, next_check_ = 0;          // seconds: of this step, and when to look for overdue sequences again
+  size_t next_count_ = 0;                    // index in waiting() of the sequence to count next
   int64_t num_preemptions_ = 0;
 };
 

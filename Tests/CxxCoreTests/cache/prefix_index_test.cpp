@@ -45,7 +45,7 @@ struct Harness {
         index.publish_end(parent, salt, chunk, table[i]);
       }
       if (index.has_state() && i + 1 == table.size())
-        if (const int32_t slot = index.reserve_slot(); slot >= 0)
+        if (const int32_t slot = index.reserve_slot(/*is_awaited=*/true); slot >= 0)
           index.add_checkpoint(parent, salt, chunk, table[i], slot);
     }
     blocks.release(table);

@@ -1,6 +1,7 @@
 // FakeHarness: an EngineCore over a FakeModel of any shape.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ struct Shape {
   double max_decode_seconds = -1;
   bool is_early = false;
   std::shared_ptr<speculate::Drafter> drafter = nullptr;
+  std::function<double()> clock = nullptr;
 };
 
 struct FakeHarness {
@@ -41,6 +43,7 @@ struct FakeHarness {
     config.state_slot_bytes = sizeof(FakeModel::State);
     config.limits.max_num_tokens = shape.max_num_tokens;
     config.limits.max_num_seqs = shape.max_num_seqs;
+    config.clock = shape.clock;
     config.drafter = shape.drafter;
     config.max_drafts = shape.drafter ? most_drafts(shape.has_state) : 0;
     config.limits.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;

@@ -49,6 +49,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   publish_stats();
 }
 
+double EngineCore::now() const { return config_.clock ? config_.clock() : seconds(Clock::now().time_since_epoch()); }
+
 // The last event of a request that was never queued.
 static void refuse(const ActiveRequest& request, Status status) noexcept {
   Event event;
@@ -67,7 +69,7 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   try {
     if (request->grammar) request->guide = masks_.begin(request->grammar);
     requests_.try_emplace(id);
-    scheduler_.add(&request->sequence);  // changes nothing if it throws
+    scheduler_.add(&request->sequence, now());  // changes nothing if it throws
   } catch (const std::exception&) {
     requests_.erase(id);
     return refuse(*request, status_of_exception());
@@ -185,7 +187,7 @@ const scheduler::StepPlan* EngineCore::schedule() noexcept {
   num_saves_done_ = 0;
   try {
     num_decoding_ = scheduler_.num_decoding();
-    return &scheduler_.schedule(budget_.max_tokens(num_decoding_));
+    return &scheduler_.schedule(budget_.max_tokens(num_decoding_), INT32_MAX, now());
   } catch (const std::exception&) {
     give_back_saves(scheduler_.plan(), nullptr);
     end_all(FinishReason::error, out_of_memory());

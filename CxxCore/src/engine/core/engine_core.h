@@ -45,6 +45,7 @@ struct CoreConfig {
   int32_t vocab_size = 0;
   int32_t hidden_size = 0;  // 0: no embeddings
   bool prefix_cache = true;
+  std::function<double()> clock;  // seconds, for the bounds on waiting; null: the system's. For tests
   scheduler::StepTimes step_times;
   int64_t state_slot_bytes = 0;
   std::shared_ptr<HostStore> host;   // null: prefixes are not kept in host memory
@@ -108,6 +109,7 @@ class EngineCore {
 
   void publish_admissions() noexcept;
   void publish_stats() noexcept;
+  double now() const;                       // seconds, for the scheduler
   request::Sequence* read_next() noexcept;  // the sequence that has read a prefix, or null
   const scheduler::StepPlan* schedule() noexcept;
   Status forward(const scheduler::StepPlan& plan, Clock::time_point begin) noexcept;  // begin: start of the step

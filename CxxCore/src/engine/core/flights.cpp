@@ -40,7 +40,8 @@ bool EngineCore::launch_next() noexcept {
   try {
     const int32_t max_rows = std::max(1, (num_seqs + num_steps - 1) / num_steps);
     flight.num_decoding = std::min(scheduler_.num_decoding(), max_rows);
-    const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()), max_rows);
+    const scheduler::StepPlan& plan =
+        scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()), max_rows, now());
     if (plan.rows.empty()) return false;
     flight.plan = plan;
     build_batch(plan, config_.limits.block_size, config_.limits.max_blocks_per_seq, config_.limits.has_state(), batch_);

@@ -84,7 +84,7 @@ void EngineCore::prepare_cache(const Request& request, request::Sequence& sequen
     sequence.checkpoint_positions =
         cache::plan_checkpoints(request.prompt_ids, config_.eos_token_ids, request.checkpoint_positions,
                                 std::max(2, config_.limits.num_checkpoints / 2));
-  sequence.checkpoint_positions.reserve(sequence.checkpoint_positions.size() + 1);  // see PrefixCache::learn_branch
+  sequence.checkpoint_positions.reserve(sequence.checkpoint_positions.size() + cache::kMoreCheckpoints);
 }
 
 Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,

@@ -52,7 +52,7 @@ bool PrefixTiers::place(const Sequence& sequence, const Content& content, bool w
   reader.tokens.assign(sequence.tokens.begin(), sequence.tokens.begin() + content.head.position);
   reader.block_table.reserve(reader.tokens.size() / static_cast<size_t>(content.head.block_size) + 1);
   if (!cache_.admit_reader(reader)) return false;
-  int32_t slot = has_state && wants_state ? cache_.reserve_slot() : -1;
+  int32_t slot = has_state && wants_state ? cache_.reserve_slot(/*is_awaited=*/true) : -1;
   bool is_good = false;
   try {
     is_good = (slot >= 0 || !has_state || !wants_state) && fill(reader, content, slot).is_ok();

@@ -1,0 +1,85 @@
+// Scheduler: the sequences that wait: what they have left to read, whom they follow, and who has waited too long.
+#include <algorithm>
+
+#include "scheduler/scheduler.h"
+
+namespace pagoda::scheduler {
+
+using request::Sequence;
+using request::SequenceState;
+
+constexpr size_t kCountsPerStep = 8;   // each is a cache lookup
+constexpr double kChecksPerWait = 16;  // how often to look for overdue sequences within kMaxWaitSeconds
+
+void Scheduler::add(Sequence* sequence, double now) {
+  sequence->state = SequenceState::waiting;
+  sequence->num_to_read = sequence->num_tokens();
+  queue_.add(sequence, now);
+  if (sequence->uses_cache) queue_.recount(sequence, sequence->num_tokens() - cache_.claim(*sequence));
+}
+
+void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
+  if (sequence->state == SequenceState::running) {
+    std::erase(running_, sequence);
+    forecast_.note_end(*sequence);
+  }
+  queue_.forget(sequence);
+  cache_.retire(*sequence, is_good);
+  sequence->state = SequenceState::finished;
+  end_leading(*sequence);
+}
+
+// Of a sequence that is not in the queue.
+void Scheduler::count(Sequence& sequence) noexcept {
+  sequence.num_to_read = sequence.num_tokens();
+  if (sequence.uses_cache) sequence.num_to_read -= cache_.claim(sequence);
+}
+
+// Those that wait for a prefix that is computed now become candidates again, and a few others are counted again.
+void Scheduler::review_waiting() noexcept {
+  for (Sequence* sequence : running_)
+    if (sequence->num_computed_tokens >= sequence->next_awaited)
+      queue_.unpark(*sequence, sequence->num_computed_tokens);
+  const std::vector<Sequence*>& waiting = queue_.arrivals();
+  for (size_t i = 0; i < std::min(kCountsPerStep, waiting.size()); ++i) {
+    Sequence& sequence = *waiting[next_count_++ % waiting.size()];
+    if (!sequence.uses_cache || sequence.leader_id != 0 || sequence.counted_version == cache_.version()) continue;
+    queue_.recount(&sequence, sequence.num_tokens() - cache_.claim(sequence));
+  }
+}
+
+void Scheduler::end_leading(Sequence& sequence) noexcept {
+  if (sequence.next_awaited != request::kNoPosition) queue_.unpark(sequence, request::kNoPosition);
+}
+
+// Parks a candidate if a running sequence computes a prefix for it.
+bool Scheduler::follows(Sequence& newcomer) noexcept {
+  if (newcomer.num_leaders >= kMaxLeaders) return false;
+  const cache::PrefixCache::Leader leader = cache_.find_leader(newcomer, running_);
+  if (!leader.sequence) return false;
+  queue_.park(&newcomer, *leader.sequence, leader.position);
+  cache_.note_follower(leader);
+  ++num_parked_;
+  return true;
+}
+
+void Scheduler::find_overdue() noexcept {
+  if (now_ < next_check_) return;
+  next_check_ = now_ + kMaxWaitSeconds / kChecksPerWait;
+  queue_.find_overdue(now_);
+  bool is_changed = false;
+  for (Sequence* sequence : running_) {
+    if (sequence->is_overdue || sequence->num_uncomputed() <= 1 || sequence->is_in_flight) continue;
+    if (now_ - sequence->waits_since < kMaxWaitSeconds) continue;
+    sequence->is_overdue = is_changed = true;
+  }
+  if (is_changed) std::ranges::sort(running_, is_older);
+}
+
+// A waiting sequence that no other may pass any more, or null.
+Sequence* Scheduler::next_in_turn() const noexcept {
+  Sequence* oldest = queue_.oldest();
+  return oldest && (oldest->is_overdue || oldest->num_passes >= kMaxPasses) ? oldest : nullptr;
+}
+
+}  // namespace pagoda::scheduler
