@@ -17,6 +17,12 @@ size_t Automaton::Hash::operator()(const Configuration& configuration) const noe
   return static_cast<size_t>(hash.value() * 2 + configuration.is_complete);
 }
 
+size_t Automaton::Hash::operator()(const Thread& thread) const noexcept {
+  Fnv1a hash;
+  hash.add(std::as_bytes(std::span(&thread, 1)));
+  return static_cast<size_t>(hash.value());
+}
+
 Automaton::Automaton(std::shared_ptr<const Grammar> grammar)
     : grammar_(std::move(grammar)), num_classes_(static_cast<size_t>(grammar_->num_byte_classes())), classes_(256) {
   for (size_t byte = 0; byte < 256; ++byte) classes_[byte] = grammar_->byte_class(static_cast<uint8_t>(byte));
@@ -37,7 +43,8 @@ void Automaton::forget() {
 int32_t Automaton::start() {
   if (start_ != kUnknown) return start_;
   begin();
-  visit(grammar_->start(), kNoCalls);
+  visit(grammar_->start(), kNoCalls, Guard::kOff);
+  is_exhausted_ = has_overflowed_;
   return start_ = intern_found();
 }
 
@@ -47,6 +54,7 @@ void Automaton::begin() noexcept {
   is_visited_.clear();
   found_.threads.clear();
   found_.is_complete = false;
+  has_overflowed_ = false;
 }
 
 bool Automaton::forget_if_large() {
@@ -57,6 +65,12 @@ bool Automaton::forget_if_large() {
   return true;
 }
 
+size_t Automaton::num_bytes() const noexcept {
+  constexpr size_t kNode = 48;  // of a hash table, beside its value
+  return table_.capacity() * sizeof(int32_t) + 2 * num_kept_threads_ * sizeof(Thread) +
+         configurations_.size() * (2 * sizeof(Configuration) + kNode) + open_calls_.size() * (sizeof(OpenCall) + kNode);
+}
+
 int32_t Automaton::find_next(int32_t id, uint8_t byte) {
   is_exhausted_ = is_exhausted_ || work_ > max_work_ || table_.size() > max_table_size_;
   if (is_exhausted_) return kDead;  // the transition is not in the table, and no more work is allowed
@@ -65,38 +79,45 @@ int32_t Automaton::find_next(int32_t id, uint8_t byte) {
   begin();
   for (const Thread& thread : threads) {
     for (const ByteEdge& edge : grammar_->byte_edges(thread.state)) {
-      if (edge.low <= byte && byte <= edge.high) visit(edge.target, thread.calls);
+      if (edge.low > byte || byte > edge.high) continue;
+      const int32_t guard = thread.guard == Guard::kOff ? Guard::kOff : grammar_->guard().next(thread.guard, byte);
+      if (guard != Guard::kDead) visit(edge.target, thread.calls, guard);
     }
   }
   work_ += threads.size() + visited_.size();
+  if (has_overflowed_) is_exhausted_ = true;
+  if (is_exhausted_) return kDead;
   const int32_t next = visited_.empty() ? kDead : intern_found();
   table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]] = next;
   return next;
 }
 
 // Adds a state unless it was visited or is nested too deep, then follows its transitions that read no byte.
-void Automaton::visit(int32_t state, int32_t calls) {
+void Automaton::visit(int32_t state, int32_t calls, int32_t guard) {
   const size_t first = visited_.size();
-  const auto note = [this](int32_t s, int32_t c) {
+  const auto note = [this](int32_t s, int32_t c, int32_t g) {
     if (open_calls_[c].depth + grammar_->height(s) > kMaxNesting) return;
-    if (visited_.size() < 8 * kMaxThreads && is_visited_.try_emplace(pair_key(s, c), true).second)
-      visited_.push_back({s, c});
+    const Thread thread{s, c, grammar_->guard_at(s, g)};
+    if (visited_.size() >= 8 * kMaxThreads) has_overflowed_ = true;
+    else if (is_visited_.insert(thread).second) visited_.push_back(thread);
   };
-  note(state, calls);
+  note(state, calls, guard);
   for (size_t i = first; i < visited_.size(); ++i) {
     const Thread thread = visited_[i];
     const OpenCall open = open_calls_[thread.calls];
-    if (!grammar_->byte_edges(thread.state).empty() && found_.threads.size() < kMaxThreads)
-      found_.threads.push_back(thread);
-    for (const int32_t target : grammar_->jumps(thread.state)) note(target, thread.calls);
+    if (!grammar_->byte_edges(thread.state).empty()) {
+      has_overflowed_ = has_overflowed_ || found_.threads.size() >= kMaxThreads;
+      if (!has_overflowed_) found_.threads.push_back(thread);
+    }
+    for (const int32_t target : grammar_->jumps(thread.state)) note(target, thread.calls, thread.guard);
     for (const Call& call : grammar_->calls(thread.state)) {
       if (open.depth + std::max(grammar_->height(call.start) + 1, grammar_->height(call.target)) > kMaxNesting)
         continue;
-      note(call.start, intern_call(call.target, thread.calls));
+      note(call.start, intern_call(call.target, thread.calls), thread.guard);
     }
     if (!grammar_->is_end(thread.state)) continue;
     if (thread.calls == kNoCalls) found_.is_complete = true;
-    else note(open.target, open.outer);
+    else note(open.target, open.outer, thread.guard);
   }
 }
 
@@ -132,6 +153,7 @@ std::vector<int32_t> Automaton::describe(int32_t id) const {
   std::vector<int32_t> out{configuration.is_complete};
   for (const Thread& thread : configuration.threads) {
     out.push_back(thread.state);
+    out.push_back(thread.guard);
     out.push_back(open_calls_[thread.calls].depth);
     const size_t first = out.size();
     for (int32_t c = thread.calls; c != kNoCalls; c = open_calls_[c].outer) out.push_back(open_calls_[c].target);
@@ -144,11 +166,11 @@ int32_t Automaton::find_described(const std::vector<int32_t>& description) {
   begin();
   found_.is_complete = description[0] != 0;
   for (size_t i = 1; i < description.size();) {
-    Thread thread{description[i], kNoCalls};
-    const auto depth = static_cast<size_t>(description[i + 1]);
-    for (size_t d = 0; d < depth; ++d) thread.calls = intern_call(description[i + 2 + d], thread.calls);
+    Thread thread{description[i], kNoCalls, description[i + 1]};
+    const auto depth = static_cast<size_t>(description[i + 2]);
+    for (size_t d = 0; d < depth; ++d) thread.calls = intern_call(description[i + 3 + d], thread.calls);
     found_.threads.push_back(thread);
-    i += 2 + depth;
+    i += 3 + depth;
   }
   return intern_found();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "grammar/grammar.h"
@@ -16,21 +17,21 @@ namespace pagoda::grammar {
 class Automaton {
  public:
   static constexpr int32_t kDead = -1;         // no document starts with these bytes
-  static constexpr size_t kMaxThreads = 1024;  // per configuration; beyond it, ambiguous schemas lose valid documents
+  static constexpr size_t kMaxThreads = 4096;  // per configuration; beyond it, is_exhausted()
   static constexpr size_t kMaxTableEntries = 1 << 20;
   static constexpr size_t kMaxKeptThreads = 1 << 20;  // in all cached configurations: about 16 MB
   static constexpr size_t kMaxWork = 1 << 21;         // threads examined for one mask: about 50 ms
 
   explicit Automaton(std::shared_ptr<const Grammar> grammar);
 
-  int32_t start();
+  int32_t start();  // is_exhausted() afterwards if the grammar begins in too many ways
   int32_t next(int32_t id, uint8_t byte) {
     const int32_t cached = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
     return cached != kUnknown ? cached : find_next(id, byte);
   }
   // Starts a unit of work, such as a mask. Within it, transitions that are not in the table yet have a cost; once the
-  // total exceeds `max_work`, or the table has been filled again, they lead to kDead, and is_exhausted() marks the
-  // result invalid.
+  // total exceeds `max_work`, the table has been filled again, or a configuration has too many threads, they lead to
+  // kDead, and is_exhausted() marks the result invalid.
   void begin_work(size_t max_work = kMaxWork) noexcept {
     work_ = 0;
     max_work_ = max_work;
@@ -46,6 +47,8 @@ class Automaton {
   std::vector<int32_t> describe(int32_t id) const;
   int32_t find_described(const std::vector<int32_t>& description);
 
+  size_t num_bytes() const noexcept;  // of memory, about
+
   bool forget_if_large();  // never while an id is in use; true if it was cleared
   uint64_t generation() const noexcept { return generation_; }
 
@@ -55,6 +58,7 @@ class Automaton {
 
   struct Thread {
     int32_t state, calls;  // calls: id of the innermost open call
+    int32_t guard;         // see Guard
     bool operator==(const Thread&) const = default;
   };
   struct Configuration {
@@ -68,12 +72,13 @@ class Automaton {
   };
   struct Hash {
     size_t operator()(const Configuration& configuration) const noexcept;
+    size_t operator()(const Thread& thread) const noexcept;
   };
 
   void forget();
   void begin() noexcept;  // begins a step of the automaton
   int32_t find_next(int32_t id, uint8_t byte);
-  void visit(int32_t state, int32_t calls);
+  void visit(int32_t state, int32_t calls, int32_t guard);
   int32_t intern_call(int32_t target, int32_t outer);
   int32_t intern_found();  // interns the states that visit() has collected
 
@@ -93,7 +98,8 @@ class Automaton {
 
   // Scratch memory of the step in progress.
   std::vector<Thread> visited_;
-  std::unordered_map<uint64_t, bool> is_visited_;
+  std::unordered_set<Thread, Hash> is_visited_;
+  bool has_overflowed_ = false;
   Configuration found_;
 };
 

@@ -15,7 +15,12 @@
 namespace pagoda::grammar {
 
 Result<Grammar> compile(const GrammarSpec& spec) {
-  if (spec.kind == "json_object") return SchemaCompiler::compile_any_object();
+  CompileBudget budget;
+  return compile(spec, budget);
+}
+
+Result<Grammar> compile(const GrammarSpec& spec, CompileBudget& budget) {
+  if (spec.kind == "json_object") return SchemaCompiler::compile_any_object(budget);
   const std::string_view kind = spec.kind;
   const bool is_text = kind == "regex" || kind == "gbnf";
   if (!is_text && kind != "json_schema" && kind != "tool_calls" && kind != "choice")
@@ -25,12 +30,12 @@ Result<Grammar> compile(const GrammarSpec& spec) {
   if (spec.schema.size() > kMaxSchemaBytes)
     return make_error(StatusCode::invalid_argument, concat("the schema has ", spec.schema.size(), " bytes; at most ",
                                                            kMaxSchemaBytes, " are allowed"));
-  if (is_text) return kind == "regex" ? compile_regex(spec.schema) : compile_gbnf(spec.schema);
+  if (is_text) return kind == "regex" ? compile_regex(spec.schema, budget) : compile_gbnf(spec.schema, budget);
   const Result<io::Json> schema = io::parse_json(spec.schema);
   if (!schema.is_ok())
     return make_error(StatusCode::invalid_argument, "the schema is not JSON: " + schema.status.message);
-  if (kind == "choice") return compile_choice(*schema);
-  return kind == "tool_calls" ? compile_tool_calls(*schema) : SchemaCompiler::compile(*schema);
+  if (kind == "choice") return compile_choice(*schema, budget);
+  return kind == "tool_calls" ? compile_tool_calls(*schema, budget) : SchemaCompiler::compile(*schema, budget);
 }
 
 }  // namespace pagoda::grammar

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "grammar/compile_budget.h"
 #include "grammar/grammar.h"
 #include "pagoda/grammar.h"
 
@@ -11,5 +12,6 @@ inline constexpr size_t kMaxSchemaBytes = 512 << 10;
 
 // invalid_argument names the keyword and its path.
 Result<Grammar> compile(const GrammarSpec& spec);
+Result<Grammar> compile(const GrammarSpec& spec, CompileBudget& budget);  // a fresh one
 
 }  // namespace pagoda::grammar

@@ -23,7 +23,7 @@ bool is_name_character(char c) noexcept {
 
 class GbnfCompiler {
  public:
-  explicit GbnfCompiler(std::string_view text) : text_(text) {}
+  GbnfCompiler(std::string_view text, CompileBudget& budget) : text_(text), budget_(budget), builder_(budget) {}
 
   Result<Grammar> compile() {
     if (const size_t bad = text::find_invalid_utf8(text_); bad != std::string_view::npos) {
@@ -32,8 +32,9 @@ class GbnfCompiler {
       return status_;
     }
     for (skip_space(); status_.is_ok() && at_ < text_.size() && builder_.is_ok(); skip_space()) parse_rule();
+    if (status_.is_ok() && builder_.is_ok()) check_rules();
+    if (!budget_.is_ok()) return budget_.status();
     if (!builder_.is_ok()) return builder_.status();
-    if (status_.is_ok()) check_rules();
     if (!status_.is_ok()) return status_;
     return builder_.build(rules_.at("root").rule);
   }
@@ -63,16 +64,20 @@ class GbnfCompiler {
     return true;
   }
 
+  // Spends the budget: the space inside of a part that is repeated is skipped for each copy.
   void skip_space() noexcept {
+    const size_t begin = at_;
     for (; has_more(); ++at_) {
       if (peek() == '#') at_ = std::min(text_.size(), text_.find('\n', at_));
-      if (!has_more() || (peek() != ' ' && peek() != '\t' && peek() != '\n' && peek() != '\r')) return;
+      if (!has_more() || (peek() != ' ' && peek() != '\t' && peek() != '\n' && peek() != '\r')) break;
     }
+    budget_.spend(at_ - begin);
   }
 
   std::string read_name() {
     const size_t begin = at_;
     while (is_name_character(peek()) && (at_ > begin || peek() != '.')) ++at_;
+    budget_.spend(at_ - begin);
     return std::string(text_.substr(begin, at_ - begin));
   }
 
@@ -127,7 +132,7 @@ class GbnfCompiler {
     for (skip_space(); has_more() && peek() != '|' && peek() != ')' && !is_at_rule(); skip_space()) {
       if (!parse_repeated(at, depth)) return false;
     }
-    return true;
+    return budget_.is_ok();
   }
 
   bool parse_repeated(int32_t& at, int depth) {
@@ -246,6 +251,7 @@ class GbnfCompiler {
       set.push_back({first, last});
     }
     ++at_;
+    budget_.spend(4 * set.size());
     set = is_negative ? complement(set) : normalise(set);
     for (const CharacterSpan& span : set) add_text_characters(builder_, from, span.first, span.last, to);
     return true;
@@ -290,7 +296,7 @@ class GbnfCompiler {
       if (!rule.is_defined) return void(fail("rule " + io::quoted(name) + " is missing"));
     }
     std::map<std::string, bool> may_be_empty;
-    for (bool has_changed = true; has_changed;) {
+    for (bool has_changed = true; has_changed && budget_.is_ok();) {
       has_changed = false;
       for (const auto& [name, rule] : rules_) {
         if (may_be_empty[name] || !reaches(rule.rule, may_be_empty, nullptr)) continue;
@@ -307,8 +313,9 @@ class GbnfCompiler {
   bool reaches(Rule rule, std::map<std::string, bool>& may_be_empty, std::vector<std::string>* leads) {
     std::vector<int32_t> way{rule.start};
     std::map<int32_t, bool> is_seen{{rule.start, true}};
-    for (size_t i = 0; i < way.size(); ++i) {
+    for (size_t i = 0; i < way.size() && budget_.spend(20); ++i) {
       for (const Step& step : steps_[way[i]]) {
+        budget_.spend(20);
         if (!step.callee.empty() && leads) leads->push_back(step.callee);
         if (!step.callee.empty() && !may_be_empty[step.callee]) continue;
         if (is_seen.try_emplace(step.to, true).second) way.push_back(step.to);
@@ -320,7 +327,7 @@ class GbnfCompiler {
   void find_cycle(const std::string& first, const std::map<std::string, std::vector<std::string>>& leads,
                   std::map<std::string, int>& marks) {
     std::vector<std::pair<std::string, size_t>> way{{first, 0}};  // rule, next of its leads
-    while (!way.empty() && status_.is_ok()) {
+    while (!way.empty() && status_.is_ok() && budget_.spend(40)) {
       auto& [name, next] = way.back();
       const std::vector<std::string>& callees = leads.at(name);
       if (marks[name] == 2 || next == callees.size()) {
@@ -338,6 +345,7 @@ class GbnfCompiler {
   std::string_view text_;
   size_t at_ = 0;
   Status status_;
+  CompileBudget& budget_;
   GrammarBuilder builder_;
   std::map<std::string, NamedRule> rules_;
   std::map<int32_t, std::vector<Step>> steps_;  // by the state they leave
@@ -345,6 +353,8 @@ class GbnfCompiler {
 
 }  // namespace
 
-Result<Grammar> compile_gbnf(std::string_view text) { return GbnfCompiler(text).compile(); }
+Result<Grammar> compile_gbnf(std::string_view text, CompileBudget& budget) {
+  return GbnfCompiler(text, budget).compile();
+}
 
 }  // namespace pagoda::grammar

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "grammar/guard.h"
+
 namespace pagoda::grammar {
 
 // Maximum open calls, about the nesting of the document: a model that keeps opening brackets must close them here.
@@ -26,6 +28,7 @@ struct GrammarState {
   uint32_t first_byte_edge = 0, first_jump = 0, first_call = 0;  // each list ends where that of the next state starts
   int32_t height = 0;                                            // open calls on the shallowest path to the end
   bool is_end = false;                                           // the rule may end here
+  bool begins_guard = false, ends_guard = false;                 // the guarded part begins or ends here
 };
 
 class Grammar {
@@ -43,6 +46,14 @@ class Grammar {
     return list(jumps_, state, &GrammarState::first_jump);
   }
   std::span<const Call> calls(int32_t state) const noexcept { return list(calls_, state, &GrammarState::first_call); }
+
+  // The guard state on entering `state` with guard state `guard`.
+  int32_t guard_at(int32_t state, int32_t guard) const noexcept {
+    const GrammarState& at = states_[static_cast<size_t>(state)];
+    return at.begins_guard ? guard_.start() : at.ends_guard ? Guard::kOff : guard;
+  }
+  const Guard& guard() const noexcept { return guard_; }
+  size_t num_bytes() const noexcept;  // of memory
 
   // Whether the tokens of a call's markup, such as <tool_call>, are part of documents; other added tokens never are.
   bool has_markup() const noexcept { return has_markup_; }
@@ -64,10 +75,16 @@ class Grammar {
   std::vector<ByteEdge> byte_edges_;
   std::vector<int32_t> jumps_;
   std::vector<Call> calls_;
+  Guard guard_;
   std::array<uint8_t, 256> byte_classes_{};
   int32_t num_byte_classes_ = 1;
   int32_t start_ = 0;
   bool has_markup_ = false;
 };
+
+inline size_t Grammar::num_bytes() const noexcept {
+  return states_.size() * sizeof(GrammarState) + byte_edges_.size() * sizeof(ByteEdge) +
+         jumps_.size() * sizeof(int32_t) + calls_.size() * sizeof(Call) + guard_.size() * 512;
+}
 
 }  // namespace pagoda::grammar

@@ -2,6 +2,7 @@
 #include "grammar/grammar_builder.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -37,9 +38,8 @@ bool GrammarBuilder::check_limits() {
   if (static_cast<size_t>(num_states_) >= kMaxStates || num_edges >= kMaxEdges) {
     status_ = make_error(StatusCode::invalid_argument, concat("the grammar is too large: more than ", kMaxStates,
                                                               " states or ", kMaxEdges, " edges"));
-  } else if (num_edges % 4096 == 0 && std::chrono::steady_clock::now() > deadline_) {
-    status_ = make_error(StatusCode::invalid_argument,
-                         concat("the grammar takes more than ", kMaxTime.count(), " ms to compile"));
+  } else if (!budget_.spend(4)) {  // an edge is also sorted and laid out
+    status_ = budget_.status();
   }
   return is_ok();
 }
@@ -79,6 +79,38 @@ void GrammarBuilder::add_literal(int32_t from, std::string_view bytes, int32_t t
   add_jump(add_literal(from, bytes), to);
 }
 
+void GrammarBuilder::add_words(int32_t from, std::span<const std::string> words, int32_t to) {
+  std::map<std::pair<int32_t, char>, int32_t> tree;  // by state and byte
+  for (const std::string& word : words) {
+    int32_t at = from;
+    for (size_t i = 0; i < word.size() && is_ok(); ++i) {
+      const auto [found, is_new] = tree.try_emplace({at, word[i]}, -1);
+      if (is_new) found->second = add_byte(at, static_cast<uint8_t>(word[i]), static_cast<uint8_t>(word[i]));
+      at = found->second;
+    }
+    add_jump(at, to);
+  }
+}
+
+int32_t GrammarBuilder::add_guard_state(bool begins) {
+  const int32_t state = add_state();
+  guard_states_.emplace_back(state, begins);
+  return state;
+}
+
+int32_t GrammarBuilder::begin_guard(int32_t from, const Guard& guard) {
+  if (guard_.size() == 0) guard_ = guard;
+  const int32_t state = add_guard_state(/*begins=*/true);
+  add_jump(from, state);
+  return state;
+}
+
+int32_t GrammarBuilder::end_guard(int32_t to) {
+  const int32_t state = add_guard_state(/*begins=*/false);
+  add_jump(state, to);
+  return state;
+}
+
 int32_t GrammarBuilder::add_call(int32_t from, Rule rule) {
   const int32_t to = add_state();
   add_call(from, rule, to);
@@ -88,6 +120,8 @@ int32_t GrammarBuilder::add_call(int32_t from, Rule rule) {
 void GrammarBuilder::fill_lists(Grammar& grammar) const {
   grammar.states_.assign(static_cast<size_t>(num_states_) + 1, {});
   for (const int32_t end : ends_) grammar.states_[end].is_end = true;
+  for (const auto& [state, begins] : guard_states_)
+    (begins ? grammar.states_[state].begins_guard : grammar.states_[state].ends_guard) = true;
   lay_out(edges_, grammar.states_, &GrammarState::first_byte_edge, grammar.byte_edges_,
           [](const Edge& edge) { return edge.bytes; });
   lay_out(jumps_, grammar.states_, &GrammarState::first_jump, grammar.jumps_, [](const Jump& jump) { return jump.to; });
@@ -97,6 +131,12 @@ void GrammarBuilder::fill_lists(Grammar& grammar) const {
 
 void GrammarBuilder::fill_byte_classes(Grammar& grammar) const {
   std::array<bool, 257> begins{};
+  for (size_t byte = 1; byte < 256; ++byte) {
+    for (size_t state = 0; state < guard_.size() && !begins[byte]; ++state) {
+      const auto at = static_cast<int32_t>(state);
+      begins[byte] = guard_.next(at, static_cast<uint8_t>(byte)) != guard_.next(at, static_cast<uint8_t>(byte - 1));
+    }
+  }
   for (const Edge& edge : edges_) begins[edge.bytes.low] = begins[edge.bytes.high + size_t{1}] = true;
   uint8_t current = 0;
   for (size_t byte = 0; byte < 256; ++byte) {
@@ -140,6 +180,7 @@ Result<Grammar> GrammarBuilder::build(Rule root) {
   if (!is_ok()) return status_;
   Grammar grammar;
   grammar.start_ = root.start;
+  grammar.guard_ = guard_;
   fill_lists(grammar);
   fill_byte_classes(grammar);
   fill_heights(grammar);

@@ -12,18 +12,22 @@ GrammarCache::GrammarCache(std::shared_ptr<const text::BpeTokenizer> tokenizer, 
                            std::vector<int32_t> end_of_text_ids)
     : tokenizer_(std::move(tokenizer)), vocab_size_(vocab_size), end_of_text_ids_(std::move(end_of_text_ids)) {}
 
+static std::string key_of(const GrammarSpec& spec) { return spec.kind + '\n' + spec.schema; }
+
+bool GrammarCache::has(const GrammarSpec& spec) { return find(key_of(spec)) != nullptr; }
+
 Result<std::shared_ptr<TokenGrammar>> GrammarCache::find_or_compile(const GrammarSpec& spec) {
   if (!tokenizer_)
     return make_error(StatusCode::invalid_argument, "a grammar needs a tokenizer, and this model folder has none");
-  std::string key = spec.kind + '\n' + spec.schema;
+  std::string key = key_of(spec);
   if (std::shared_ptr<TokenGrammar> cached = find(key)) {
     if (Status status = cached->status(); !status.is_ok()) return status;
     return cached;
   }
   PAGODA_ASSIGN_OR_RETURN(Grammar compiled, compile(spec));
-  const int32_t num_states = compiled.num_states();
   auto grammar = std::make_shared<TokenGrammar>(std::make_shared<const Grammar>(std::move(compiled)), vocabulary());
-  keep({std::move(key), num_states, grammar});
+  PAGODA_RETURN_IF_ERROR(grammar->check_start());
+  keep({std::move(key), grammar});
   return grammar;
 }
 
@@ -32,6 +36,7 @@ std::shared_ptr<TokenGrammar> GrammarCache::find(const std::string& key) {
   const auto found = std::ranges::find(entries_, key, &Entry::key);
   if (found == entries_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found);
+  evict();
   return entries_.front().grammar;
 }
 
@@ -43,11 +48,18 @@ std::shared_ptr<const Vocabulary> GrammarCache::vocabulary() {
 
 void GrammarCache::keep(Entry entry) {
   std::lock_guard lock(mutex_);
+  const auto other = std::ranges::find(entries_, entry.key, &Entry::key);
+  if (other != entries_.end()) entries_.erase(other);  // two requests have compiled it at the same time
   entries_.push_front(std::move(entry));
-  size_t num_states = 0, num_kept = 0;
+  evict();
+}
+
+// Grammars grow while they are used, so all are counted again. The most recent one stays, whatever its size.
+void GrammarCache::evict() {
+  size_t num_bytes = 0, num_kept = 0;
   for (const Entry& kept : entries_) {
-    num_states += static_cast<size_t>(kept.num_states);
-    if (num_kept > 0 && (num_states > kMaxStates || num_kept >= kMaxGrammars)) break;
+    num_bytes += kept.key.size() + kept.grammar->num_bytes();
+    if (num_kept > 0 && (num_bytes > kMaxBytes || num_kept >= kMaxGrammars)) break;
     ++num_kept;
   }
   entries_.resize(num_kept);

@@ -17,24 +17,25 @@ namespace pagoda::grammar {
 class GrammarCache {
  public:
   // Schemas come from untrusted clients, and each may be different: the cache is bounded.
-  static constexpr size_t kMaxGrammars = 8;
-  static constexpr size_t kMaxStates = 400'000;  // in all cached grammars together
+  static constexpr size_t kMaxGrammars = 64;
+  static constexpr size_t kMaxBytes = size_t{192} << 20;  // of all cached grammars together, with their masks
 
   // tokenizer: null if the model has none; then every grammar is refused.
   GrammarCache(std::shared_ptr<const text::BpeTokenizer> tokenizer, int32_t vocab_size,
                std::vector<int32_t> end_of_text_ids);
 
   Result<std::shared_ptr<TokenGrammar>> find_or_compile(const GrammarSpec& spec);
+  bool has(const GrammarSpec& spec);  // whether find_or_compile() would find it
 
  private:
   struct Entry {
     std::string key;
-    int32_t num_states;
     std::shared_ptr<TokenGrammar> grammar;
   };
   std::shared_ptr<TokenGrammar> find(const std::string& key);
   std::shared_ptr<const Vocabulary> vocabulary();
   void keep(Entry entry);
+  void evict();  // requires the mutex
 
   const std::shared_ptr<const text::BpeTokenizer> tokenizer_;
   const int32_t vocab_size_;

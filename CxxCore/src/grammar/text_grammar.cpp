@@ -1,4 +1,4 @@
-// States of the pattern become states of the grammar; choices share only their last state.
+// States of the pattern become states of the grammar; choices become a tree.
 #include "grammar/text_grammar.h"
 
 #include <map>
@@ -14,11 +14,11 @@
 
 namespace pagoda::grammar {
 
-Result<Grammar> compile_regex(std::string_view expression) {
-  const Result<Pattern> pattern = compile_pattern(expression, /*is_whole=*/true);
+Result<Grammar> compile_regex(std::string_view expression, CompileBudget& budget) {
+  const Result<Pattern> pattern = compile_pattern(expression, budget, /*is_whole=*/true);
   if (!pattern.is_ok())
     return make_error(StatusCode::invalid_argument, "the regular expression " + pattern.status.message);
-  GrammarBuilder builder;
+  GrammarBuilder builder(budget);
   const Rule rule = builder.add_rule();
   std::vector<int32_t> states{rule.start};
   while (states.size() < pattern->states.size()) states.push_back(builder.add_state());
@@ -43,21 +43,23 @@ Result<Grammar> compile_regex(std::string_view expression) {
   return builder.build(rule);
 }
 
-Result<Grammar> compile_choice(const io::Json& choices) {
+Result<Grammar> compile_choice(const io::Json& choices, CompileBudget& budget) {
   const auto refuse = [](const std::string& reason) { return make_error(StatusCode::invalid_argument, reason); };
   if (!choices.is_array() || choices.items().empty()) return refuse("the choices must be an array of strings");
   if (choices.items().size() > kMaxChoices)
     return refuse(concat("there are ", choices.items().size(), " choices; at most ", kMaxChoices, " are allowed"));
-  GrammarBuilder builder;
+  GrammarBuilder builder(budget);
   const Rule rule = builder.add_rule();
-  for (size_t i = 0; i < choices.items().size() && builder.is_ok(); ++i) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < choices.items().size(); ++i) {
     const io::Json& choice = choices.items()[i];
     if (!choice.is_string() || choice.as_string().empty())
       return refuse(concat("choice ", i, " must be a string that is not empty"));
     if (text::find_invalid_utf8(choice.as_string()) != std::string_view::npos)
       return refuse(concat("choice ", i, " is not valid UTF-8"));
-    builder.add_literal(rule.start, choice.as_string(), rule.end);
+    texts.push_back(choice.as_string());
   }
+  builder.add_words(rule.start, texts, rule.end);
   return builder.build(rule);
 }
 

@@ -2,13 +2,13 @@
 #include "grammar/tool_calls.h"
 
 #include <array>
-#include <deque>
 #include <string>
 
 #include "base/assign_or_return.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
 #include "grammar/free_text.h"
+#include "grammar/parameter_text.h"
 #include "grammar/schema/compiler.h"
 
 namespace pagoda::grammar {
@@ -21,8 +21,8 @@ constexpr int kMaxLeadingNewlines = 2;
 
 class CallCompiler {
  public:
-  explicit CallCompiler(const Json& spec)
-      : spec_(spec), is_xml_(text("format") == "xml"), is_forced_(text("mode") == "required") {}
+  CallCompiler(const Json& spec, CompileBudget& budget)
+      : spec_(spec), is_xml_(text("format") == "xml"), is_forced_(text("mode") == "required"), builder_(budget) {}
 
   Result<Grammar> compile() {
     const Json* tools = spec_.find("tools");
@@ -74,8 +74,8 @@ class CallCompiler {
     const bool is_strict = flag(tool, "strict");
     const Json* schema = tool.find("parameters");
     if (is_strict || is_forced_) {
-      compilers_.emplace_back(schema && schema->is_object() ? *schema : kNone, builder_);
-      Result<Rule> rule = is_xml_ ? compilers_.back().compile_parameters() : compilers_.back().compile_value();
+      SchemaCompiler compiler(schema && schema->is_object() ? *schema : kNone, builder_);
+      Result<Rule> rule = is_xml_ ? compiler.compile_parameters() : compiler.compile_value();
       if (rule.is_ok()) return rule;
       if (is_strict)
         return make_error(StatusCode::invalid_argument, "tool " + io::quoted(name) + ": " + rule.status.message);
@@ -91,22 +91,16 @@ class CallCompiler {
       for (const int32_t from : {name, more})
         builder_.add_bytes(from, static_cast<uint8_t>(low), static_cast<uint8_t>(high), more);
     }
-    const std::array<EndWord, 6> words{{{"\n</parameter>\n", rule.start},
-                                        {"</parameter>", -1},
-                                        {"</function", -1},
-                                        {"</tool_call", -1},
-                                        {"<tool_call", -1},
-                                        {"\n<parameter=", -1}}};
-    add_free_text(builder_, builder_.add_literal(more, ">\n"), words);
+    const ParameterSlot value = add_parameter_frame(builder_, builder_.add_literal(more, ">"), rule.start);
+    builder_.add_call(value.from, add_any_text(builder_), value.to);
     return rule;
   }
 
   Result<Rule> any_object() {
     static const Json kAny =
         Json::make_object({{"type", Json::make_string("object")}, {"additionalProperties", Json::make_bool(true)}});
-    if (!any_object_) any_object_ = &compilers_.emplace_back(kAny, builder_);
     if (any_rule_.start >= 0) return any_rule_;
-    Result<Rule> rule = any_object_->compile_value();
+    Result<Rule> rule = SchemaCompiler(kAny, builder_).compile_value();
     if (rule.is_ok()) any_rule_ = *rule;
     return rule;
   }
@@ -123,7 +117,7 @@ class CallCompiler {
     }
     Rule answer;
     if (value && !is_forced_) {
-      PAGODA_ASSIGN_OR_RETURN(answer, compilers_.emplace_back(*value, builder_).compile_value());
+      PAGODA_ASSIGN_OR_RETURN(answer, SchemaCompiler(*value, builder_).compile_value());
     }
     int32_t from = document.start;
     for (int i = 0; i <= kMaxLeadingNewlines; ++i) {
@@ -137,13 +131,13 @@ class CallCompiler {
   const Json& spec_;
   const bool is_xml_, is_forced_;
   GrammarBuilder builder_;
-  std::deque<SchemaCompiler> compilers_;  // they own the merged schemas
-  SchemaCompiler* any_object_ = nullptr;
   Rule any_rule_;
 };
 
 }  // namespace
 
-Result<Grammar> compile_tool_calls(const Json& spec) { return CallCompiler(spec).compile(); }
+Result<Grammar> compile_tool_calls(const Json& spec, CompileBudget& budget) {
+  return CallCompiler(spec, budget).compile();
+}
 
 }  // namespace pagoda::grammar

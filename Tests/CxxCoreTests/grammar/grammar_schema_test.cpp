@@ -163,11 +163,13 @@ PAGODA_TEST(grammar_names_keywords_that_cannot_be_enforced) {
       {R"({"type": 5})", "'type'"},
       {R"({"type": []})", "'type'"},
       {R"({"enum": []})", "'enum'"},
-      {R"({"enum": ["a"], "minLength": 1})", "'minLength' beside"},
+      {R"({"enum": ["a", 5], "minLength": 2})", "no value of 'enum' satisfies"},
+      {R"({"type": "integer", "const": "a"})", "no value of 'const' satisfies"},
+      {R"({"enum": ["a"], "pattern": "(a"})", "expected ')'"},
+      {R"({"type": "object", "required": [1]})", "'required'"},
       {R"({"minLength": -1})", "'minLength'"},
       {R"({"maxLength": 1.5})", "'maxLength'"},
-      {R"({"type": "string", "format": "phone"})", "format 'phone'"},
-      {R"({"type": "string", "pattern": "a", "format": "date"})", "'pattern' and 'format'"},
+      {R"({"type": "string", "format": 5})", "'format'"},
       {R"~({"pattern": "(?<=a)b"})~", "look-around"},
       {R"~({"pattern": "(a"})~", "expected ')'"},
       {R"~({"pattern": "a)"})~", "unexpected ')'"},
@@ -293,11 +295,70 @@ PAGODA_TEST(grammar_nesting_ends_where_it_must) {
   CHECK(automaton.is_complete(at) && !automaton.can_continue(at));
 }
 
-// Similar alternatives double at each level; the work stays bounded and the result is correct.
+// Similar alternatives double at each level: the work is bounded, and what exceeds it is an error.
 PAGODA_TEST(grammar_ambiguous_schemas_stay_bounded) {
   const std::string schema =
       R"({"$defs": {"t": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/t"}}, {"type": "array", "items": {"$ref": "#/$defs/t"}, "maxItems": 3}]}}, "$ref": "#/$defs/t"})";
-  check_rows({{schema, {std::string(30, '[') + "null" + std::string(30, ']'), "[null,null]"}, {"[", "[1]"}}});
+  check_rows({{schema, {std::string(8, '[') + "null" + std::string(8, ']'), "[null,null]"}, {"[", "[1]"}}});
+  auto compiled = grammar::compile({"json_schema", schema});
+  REQUIRE_OK(compiled);
+  grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
+  int32_t at = automaton.start();
+  for (int i = 0; i < 30 && at != grammar::Automaton::kDead; ++i) at = automaton.next(at, '[');
+  CHECK(at == grammar::Automaton::kDead && automaton.is_exhausted());
+}
+
+PAGODA_TEST(grammar_listed_values_satisfy_the_other_keywords) {
+  check_rows({
+      {R"({"enum": ["a", "ab", "abc", 7, null], "minLength": 2})", {R"("ab")", R"("abc")"}, {R"("a")", "7", "null"}},
+      {R"({"enum": ["a1", "b", "c2"], "pattern": "[0-9]"})", {R"("a1")", R"("c2")"}, {R"("b")"}},
+      {R"({"const": "abc", "type": "string", "maxLength": 3, "format": "date"})", {R"("abc")"}, {}},
+      {R"({"enum": [1, 2, 3, 10], "minimum": 2, "multipleOf": 2})", {"2", "10"}, {"1", "3"}},
+      {R"({"enum": [[1], [1, 1], ["a"]], "items": {"type": "integer"}, "uniqueItems": true})", {"[1]"}, {"[1,1]"}},
+      {R"({"enum": [{"a": 1}, {"b": 1}, {"a": "x"}], "required": ["a"], "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "number"}}})",
+       {R"({"a":1})"},
+       {R"({"b":1})", R"({"a":"x"})"}},
+      {R"({"type": "string", "anyOf": [{"enum": ["x"]}, {"enum": [1]}]})", {R"("x")"}, {"1"}},
+      {R"({"allOf": [{"enum": ["x", "y"]}, {"enum": ["y", "z"]}, {"type": "string"}]})", {R"("y")"}, {R"("x")"}},
+      {R"({"anyOf": [{"allOf": [{"const": 1}, {"const": 2}]}, {"type": "null"}]})", {"null"}, {"1", "2"}},
+  });
+}
+
+PAGODA_TEST(grammar_patterns_outweigh_formats_and_unknown_formats_are_annotations) {
+  // As zod 4 writes them.
+  const std::string email =
+      R"~({"type": "string", "format": "email", "pattern": "^(?:[A-Za-z0-9_'+-]+\\.)*[A-Za-z0-9_+-]+@(?:[A-Za-z0-9-]+\\.)+[A-Za-z]{2,}$"})~";
+  const std::string uuid =
+      R"~({"type": "string", "format": "uuid", "pattern": "^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000)$"})~";
+  check_rows({
+      {email, {R"("ann@example.org")"}, {R"("ann")", R"("a@b")"}},
+      {uuid, {R"("6BA7B810-9dad-11d1-80b4-00c04fd430c8")"}, {R"("6ba7b810-9dad-91d1-80b4-00c04fd430c8")"}},
+      {R"({"type": "string", "format": "date", "pattern": "^[a-z]+$"})", {R"("abc")"}, {R"("2024-01-01")"}},
+      {R"({"type": "string", "format": "phone", "minLength": 2})", {R"("+49 1")"}, {R"("1")"}},
+      {R"({"type": "string", "format": "date", "minLength": 3})", {R"("2024-01-31")"}, {R"("20")"}},
+      {R"({"type": "integer", "format": "int32"})", {"5"}, {R"("5")"}},
+      {R"({"type": "string", "format": "ulid", "maxLength": 2})", {R"("ab")"}, {R"("abc")"}},
+  });
+}
+
+// Strings without a pattern are counted exactly, however long.
+PAGODA_TEST(grammar_long_lengths_are_exact) {
+  for (const size_t length : {63u, 64u, 65u, 4095u, 4096u, 4160u, 10'000u}) {
+    const std::string schema = R"({"type": "string", "minLength": 2, "maxLength": )" + std::to_string(length) + "}";
+    auto compiled = grammar::compile({"json_schema", schema});
+    REQUIRE_OK(compiled);
+    grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
+    int32_t at = automaton.next(automaton.start(), '"');
+    for (size_t i = 0; i < length && at != grammar::Automaton::kDead; ++i) {
+      CHECK_EQ(automaton.next(at, '"') != grammar::Automaton::kDead, i >= 2);
+      at = automaton.next(at, 'a');
+      automaton.begin_work();
+    }
+    REQUIRE(at != grammar::Automaton::kDead);
+    CHECK(automaton.next(at, 'a') == grammar::Automaton::kDead && !automaton.is_exhausted());
+    CHECK(automaton.next(at, '"') != grammar::Automaton::kDead);
+    if (failed()) return note(std::to_string(length));
+  }
 }
 
 }  // namespace pagoda::test

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grammar/compile.h"
+#include "grammar/grammar_cache.h"
 #include "grammar/mask/token_grammar.h"
 #include "grammar/pattern/pattern.h"
 #include "support/grammar_kit.h"
@@ -79,7 +80,8 @@ PAGODA_TEST(grammar_text_documents_drawn_through_masks_match) {
   std::mt19937_64 random(seed(31));
   for (const char* expression :
        {"[a-c]{2}-\\d{1,3}", "(true|false)(, (true|false)){0,3}", "\\d{3} [A-Z][a-z]{1,9}\\."}) {
-    const auto pattern = grammar::compile_pattern(expression, /*is_whole=*/true);
+    grammar::CompileBudget budget;
+    const auto pattern = grammar::compile_pattern(expression, budget, /*is_whole=*/true);
     REQUIRE_OK(pattern);
     const auto grammar = make_grammar({"regex", expression}, *tokenizer);
     for (int i = 0; i < 20; ++i) {
@@ -88,6 +90,42 @@ PAGODA_TEST(grammar_text_documents_drawn_through_masks_match) {
       if (failed()) return note(std::string(expression) + ": " + document);
     }
   }
+}
+
+PAGODA_TEST(grammar_every_one_of_many_choices_can_be_written) {
+  const auto tokenizer = make_awkward_tokenizer();
+  std::string choices;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 2000; ++i) {
+    texts.push_back("item " + std::to_string(i * 7919 % 10007) + (i % 2 ? " <b>" : ""));
+    choices += (i == 0 ? "[\"" : ", \"") + texts.back() + "\"";
+  }
+  const std::string parameters =
+      R"({"type":"object","properties":{"a":{"type":"string","enum":)" + choices + R"(]}},"required":["a"]})";
+  const std::string frame = "<tool_call>\n<function=f>\n<parameter=a>\n";
+  const auto choice = make_grammar({"choice", choices + "]"}, *tokenizer);
+  const auto value = make_grammar({"json_schema", R"({"enum": )" + choices + "]}"}, *tokenizer);
+  const auto call = make_grammar(
+      {"tool_calls", R"({"format":"xml","mode":"required","tools":[{"name":"f","parameters":)" + parameters + "}]}"},
+      *tokenizer);
+  REQUIRE(choice && value && call);
+  for (const std::string& text : texts) {
+    CHECK(accepts(choice, text) && accepts(value, "\"" + text + "\""));
+    CHECK(accepts(call, frame + text + "\n</parameter>\n</function>\n</tool_call>"));
+    if (failed()) return note(text);
+  }
+  CHECK(!accepts(choice, "item") && !accepts(call, frame + "item\n</parameter>\n</function>\n</tool_call>"));
+}
+
+// What the automaton cannot follow is refused; nothing is left out in silence.
+PAGODA_TEST(grammar_too_many_ways_to_begin_are_an_error) {
+  const auto tokenizer = make_awkward_tokenizer();
+  std::string text = "root ::= ";
+  for (int i = 0; i < 6000; ++i) text += (i == 0 ? "\"x" : " | \"x") + std::to_string(i) + "\"";
+  grammar::GrammarCache cache(tokenizer, tokenizer->vocab_size(), {end_id(*tokenizer)});
+  const auto refused = cache.find_or_compile({"gbnf", text});
+  CHECK(refused.status.code == StatusCode::unsupported);
+  CHECK(refused.status.message.find("ambiguous") != std::string::npos);
 }
 
 PAGODA_TEST(grammar_text_refusals_name_the_reason) {

@@ -27,6 +27,13 @@ thread_local bool has_failed_once = false;
 std::atomic<bool> is_counting = false;
 std::atomic<int64_t> num_allocations = 0;
 std::atomic<int64_t> live_bytes = 0;
+thread_local int64_t thread_bytes = 0, thread_peak = 0;  // since the last PeakMemory
+
+[[maybe_unused]] void note_bytes(int64_t change) noexcept {
+  live_bytes.fetch_add(change, std::memory_order_relaxed);
+  thread_bytes += change;
+  if (thread_bytes > thread_peak) thread_peak = thread_bytes;
+}
 
 [[maybe_unused]] void note_allocation() {
   if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
@@ -46,12 +53,12 @@ std::atomic<int64_t> live_bytes = 0;
 
 [[maybe_unused]] void* given(void* memory) {
   if (!memory) throw std::bad_alloc();
-  live_bytes.fetch_add(size_of(memory), std::memory_order_relaxed);
+  note_bytes(size_of(memory));
   return memory;
 }
 
 [[maybe_unused]] void take_back(void* memory) noexcept {
-  if (memory) live_bytes.fetch_sub(size_of(memory), std::memory_order_relaxed);
+  if (memory) note_bytes(-size_of(memory));
   std::free(memory);
 }
 
@@ -86,6 +93,9 @@ int64_t end_counting() noexcept {
   is_counting = false;
   return num_allocations;
 }
+
+PeakMemory::PeakMemory() noexcept { thread_bytes = thread_peak = 0; }
+int64_t PeakMemory::num_bytes() const noexcept { return thread_peak; }
 
 int64_t num_live_bytes() noexcept { return live_bytes.load(std::memory_order_relaxed); }
 

@@ -39,4 +39,12 @@ int64_t end_counting() noexcept;
 // Bytes that all threads have allocated with operator new and not freed, as the heap counts them.
 int64_t num_live_bytes() noexcept;
 
+// The most bytes that this thread has allocated beyond those it had when this was created. Only one may live per
+// thread.
+class PeakMemory {
+ public:
+  PeakMemory() noexcept;
+  int64_t num_bytes() const noexcept;
+};
+
 }  // namespace pagoda::test

@@ -43,6 +43,7 @@ std::shared_ptr<const Mask> TokenGrammar::allowed(int32_t id, size_t max_work) {
   if (const auto cached = masks_.find(id); cached != masks_.end()) return cached->second;
   automaton_.begin_work(max_work);
   Mask mask = compute(id);
+  num_bytes_ = grammar_bytes_ + automaton_.num_bytes() + masks_.size() * (mask.size() * sizeof(uint64_t) + 128);
   if (automaton_.is_exhausted()) {
     if (max_work >= Automaton::kMaxWork) note_too_costly();
     return nullptr;
@@ -74,6 +75,12 @@ Mask TokenGrammar::compute(int32_t id) {
   mask.resize((size + 63) / 64);
   if (size % 64 != 0) mask.back() &= (uint64_t{1} << (size % 64)) - 1;
   return mask;
+}
+
+Status TokenGrammar::check_start() {
+  (void)automaton_.start();
+  if (automaton_.is_exhausted()) note_too_costly();
+  return status();
 }
 
 Status TokenGrammar::status() const {
@@ -112,6 +119,7 @@ void TokenGrammar::add_markup(int32_t id, std::vector<uint64_t>& mask) {
 
 Matcher::Matcher(std::shared_ptr<TokenGrammar> grammar) : grammar_(std::move(grammar)) {
   take(grammar_->automaton().start());
+  if (grammar_->automaton().is_exhausted()) grammar_->note_too_costly();
 }
 
 void Matcher::take(int32_t id) {

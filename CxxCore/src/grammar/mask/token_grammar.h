@@ -49,6 +49,7 @@ class TokenGrammar {
   TokenGrammar(std::shared_ptr<const Grammar> grammar, std::shared_ptr<const Vocabulary> vocabulary)
       : plain_text_(*grammar),
         has_markup_(grammar->has_markup()),
+        grammar_bytes_(grammar->num_bytes()),
         automaton_(std::move(grammar)),
         vocabulary_(std::move(vocabulary)) {}
 
@@ -59,6 +60,9 @@ class TokenGrammar {
   std::shared_ptr<const Mask> allowed(int32_t id, size_t max_work = Automaton::kMaxWork);
   void note_too_costly() noexcept { is_too_costly_ = true; }
   Status status() const;  // any thread
+  Status check_start();   // not ok if the grammar begins in too many ways
+
+  size_t num_bytes() const noexcept { return num_bytes_; }  // of memory, about; any thread
 
  private:
   Mask compute(int32_t id);
@@ -67,6 +71,8 @@ class TokenGrammar {
 
   PlainText plain_text_;
   bool has_markup_;
+  size_t grammar_bytes_;
+  std::atomic<size_t> num_bytes_{grammar_bytes_};
   Automaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::unordered_map<int32_t, std::shared_ptr<const Mask>> masks_;  // valid for the automaton's generation_

@@ -84,6 +84,7 @@ int32_t PatternParser::add_part() {
 
 PatternParser::Fragment PatternParser::add_set(CharacterSet set) {
   const Fragment fragment{add_part(), add_part()};
+  num_spans_ += set.size();
   parts_[fragment.start].characters = normalise(std::move(set));
   parts_[fragment.start].target = fragment.end;
   return fragment;
@@ -181,7 +182,8 @@ bool PatternParser::parse_braces(Counts& counts) {
 }
 
 bool PatternParser::parse_atom(int depth, Fragment& fragment) {
-  if (parts_.size() > kMaxPatternParts) return fail("too many parts");
+  if (parts_.size() > kMaxPatternParts || num_spans_ > kMaxPatternSpans) return fail("too many parts");
+  if (!budget_.spend(40)) return fail("takes too long to compile");
   if (take("(")) return parse_group(depth, fragment);
   CharacterSet set;
   if (take("[")) {
@@ -215,6 +217,7 @@ bool PatternParser::parse_set(CharacterSet& set) {
   const bool negated = take("^");
   while (!take("]")) {
     if (!has_more()) return fail("expected ']'");
+    budget_.spend(8);
     if (!parse_set_item(set)) return false;
   }
   if (negated) set = complement(set);

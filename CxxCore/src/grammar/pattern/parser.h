@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/compile_budget.h"
 
 namespace pagoda::grammar {
 
@@ -26,7 +27,7 @@ struct PatternPart {  // a state of the nondeterministic automaton
 
 class PatternParser {
  public:
-  explicit PatternParser(std::string_view text) : text_(text) {}
+  PatternParser(std::string_view text, CompileBudget& budget) : text_(text), budget_(budget) {}
 
   // parts[0] is the start, parts[1] the end.
   Result<std::vector<PatternPart>> parse(bool is_whole);  // is_whole: as if between ^ and $
@@ -60,8 +61,10 @@ class PatternParser {
   bool repeat(size_t atom_begin, int depth, const Counts& counts, Fragment& fragment);
 
   std::string_view text_;
+  CompileBudget& budget_;
   size_t at_ = 0;
   std::vector<PatternPart> parts_;
+  size_t num_spans_ = 0;  // in all parts
   Status status_;
 };
 

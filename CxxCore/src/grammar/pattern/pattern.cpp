@@ -18,46 +18,29 @@ using Subset = std::vector<int32_t>;  // sorted parts
 
 class Determiniser {
  public:
-  explicit Determiniser(const std::vector<PatternPart>& parts) : parts_(parts), seen_(parts.size()) {}
+  Determiniser(const std::vector<PatternPart>& parts, CompileBudget& budget)
+      : parts_(parts), budget_(budget), seen_(parts.size()) {}
 
   Result<Pattern> run() {
     intern(step(close({0}), kBegin));
     for (size_t i = 0; i < subsets_.size(); ++i) {
-      if (subsets_.size() > kMaxPatternStates)
+      if (subsets_.size() > kMaxPatternStates || num_subset_parts_ > kMaxSubsetParts)
         return make_error(StatusCode::invalid_argument, concat("needs more than ", kMaxPatternStates, " states"));
+      if (num_edges_ > kMaxPatternEdges)
+        return make_error(StatusCode::invalid_argument, concat("needs more than ", kMaxPatternEdges, " edges"));
+      if (!budget_.is_ok()) return make_error(StatusCode::invalid_argument, "takes too long to compile");
       const Subset subset = *subsets_[i];
       const Subset at_end = step(subset, kEnd);
       pattern_.states[i].accepts = std::ranges::binary_search(at_end, 1);
       add_edges(i, subset);
     }
-    remove_dead_ends();
+    // After a failed anchor every character continues, but none leads to an end: a copy of such a state for each
+    // counted length would cost more than all others.
+    pattern_.remove_dead_ends();
     return std::move(pattern_);
   }
 
  private:
-  // After a failed anchor every character continues, but none leads to an end: a copy of such a state for each
-  // counted length would cost more than all others.
-  void remove_dead_ends() {
-    std::vector<std::vector<size_t>> sources(pattern_.states.size());
-    std::vector<size_t> alive;
-    std::vector<bool> is_alive(pattern_.states.size());
-    for (size_t i = 0; i < pattern_.states.size(); ++i) {
-      for (const CharacterEdge& edge : pattern_.states[i].edges) sources[edge.target].push_back(i);
-      if (!pattern_.states[i].accepts) continue;
-      alive.push_back(i);
-      is_alive[i] = true;
-    }
-    for (size_t i = 0; i < alive.size(); ++i) {
-      for (const size_t source : sources[alive[i]]) {
-        if (is_alive[source]) continue;
-        is_alive[source] = true;
-        alive.push_back(source);
-      }
-    }
-    for (Pattern::State& state : pattern_.states)
-      std::erase_if(state.edges, [&](const CharacterEdge& e) { return !is_alive[e.target]; });
-  }
-
   Subset close(Subset subset) {
     for (const int32_t part : subset) seen_[part] = true;
     for (size_t i = 0; i < subset.size(); ++i) {
@@ -68,6 +51,7 @@ class Determiniser {
       }
     }
     for (const int32_t part : subset) seen_[part] = false;
+    budget_.spend(2 * subset.size());
     // The states that matter: those that read a character, and the end.
     std::erase_if(subset, [&](int32_t p) { return p != 1 && parts_[p].target < 0; });
     std::ranges::sort(subset);
@@ -78,9 +62,10 @@ class Determiniser {
     Subset next;
     for (const int32_t index : subset) {
       const PatternPart& part = parts_[index];
-      const auto holds = [c](const CharacterSpan& span) { return span.first <= c && c <= span.last; };
-      if (std::ranges::any_of(part.characters, holds)) next.push_back(part.target);
+      const auto span = std::ranges::lower_bound(part.characters, c, {}, &CharacterSpan::last);
+      if (span != part.characters.end() && span->first <= c) next.push_back(part.target);
     }
+    budget_.spend(2 * subset.size());
     std::ranges::sort(next);
     next.erase(std::unique(next.begin(), next.end()), next.end());
     return close(std::move(next));
@@ -89,6 +74,7 @@ class Determiniser {
   int32_t intern(Subset subset) {
     const auto [found, is_new] = ids_.try_emplace(std::move(subset), static_cast<int32_t>(subsets_.size()));
     if (is_new) {
+      num_subset_parts_ += found->first.size();
       subsets_.push_back(&found->first);
       pattern_.states.emplace_back();
     }
@@ -104,9 +90,10 @@ class Determiniser {
         begins.push_back(span.last + 1);
       }
     }
+    budget_.spend(8 * begins.size());
     std::ranges::sort(begins);
     begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
-    for (size_t i = 0; i < begins.size() && begins[i] <= kLastCharacter; ++i) {
+    for (size_t i = 0; i < begins.size() && begins[i] <= kLastCharacter && budget_.is_ok(); ++i) {
       Subset next = step(subset, begins[i]);
       if (next.empty()) continue;
       const char32_t last =
@@ -115,11 +102,13 @@ class Determiniser {
       std::vector<CharacterEdge>& edges = pattern_.states[from].edges;
       if (!edges.empty() && edges.back().target == target && edges.back().last + 1 == begins[i])
         edges.back().last = last;
-      else edges.push_back({begins[i], last, target});
+      else edges.push_back({begins[i], last, target}), ++num_edges_;
     }
   }
 
   const std::vector<PatternPart>& parts_;
+  CompileBudget& budget_;
+  size_t num_subset_parts_ = 0, num_edges_ = 0;
   std::vector<bool> seen_;
   std::map<Subset, int32_t> ids_;
   std::vector<const Subset*> subsets_;  // keys of ids_, which do not move
@@ -142,9 +131,34 @@ bool Pattern::matches(std::string_view text) const noexcept {
   return states[state].accepts;
 }
 
-Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole) {
-  PAGODA_ASSIGN_OR_RETURN(std::vector<PatternPart> parts, PatternParser(pattern).parse(is_whole));
-  return Determiniser(parts).run();
+std::vector<int32_t> Pattern::distances() const {
+  std::vector<std::vector<size_t>> sources(states.size());
+  std::vector<int32_t> distances(states.size(), -1);
+  std::vector<size_t> order;  // breadth first from the ends
+  for (size_t i = 0; i < states.size(); ++i) {
+    for (const CharacterEdge& edge : states[i].edges) sources[edge.target].push_back(i);
+    if (!states[i].accepts) continue;
+    order.push_back(i);
+    distances[i] = 0;
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const size_t source : sources[order[i]]) {
+      if (distances[source] >= 0) continue;
+      distances[source] = distances[order[i]] + 1;
+      order.push_back(source);
+    }
+  }
+  return distances;
+}
+
+void Pattern::remove_dead_ends() {
+  const std::vector<int32_t> ways = distances();
+  for (State& state : states) std::erase_if(state.edges, [&](const CharacterEdge& e) { return ways[e.target] < 0; });
+}
+
+Result<Pattern> compile_pattern(std::string_view pattern, CompileBudget& budget, bool is_whole) {
+  PAGODA_ASSIGN_OR_RETURN(std::vector<PatternPart> parts, PatternParser(pattern, budget).parse(is_whole));
+  return Determiniser(parts, budget).run();
 }
 
 }  // namespace pagoda::grammar

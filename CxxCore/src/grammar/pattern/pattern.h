@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/compile_budget.h"
+#include "grammar/guard.h"
 
 namespace pagoda::grammar {
 
@@ -23,16 +25,30 @@ struct Pattern {
   std::vector<State> states;  // 0 is the start
 
   bool matches(std::string_view text) const noexcept;  // UTF-8
+
+  // The number of characters from each state to the nearest end; -1 if there is none.
+  std::vector<int32_t> distances() const;
+  void remove_dead_ends();  // edges to states from which no end can be reached
 };
 
+// The strings of `pattern` in which no word of `guard` occurs.
+struct GuardedPattern {
+  Pattern pattern;
+  bool is_needed;  // some string of the original begins like this one, but the guard leaves it no end as near
+};
+Result<GuardedPattern> guarded(const Pattern& pattern, const Guard& guard, CompileBudget& budget);
+
 inline constexpr size_t kMaxPatternBytes = 4096;
-inline constexpr int kMaxPatternDepth = 64;         // nesting of groups
-inline constexpr size_t kMaxPatternParts = 20'000;  // after repetitions are written out
+inline constexpr int kMaxPatternDepth = 64;            // nesting of groups
+inline constexpr size_t kMaxPatternParts = 20'000;     // after repetitions are written out
+inline constexpr size_t kMaxPatternSpans = 1'000'000;  // ranges of characters in all parts
 inline constexpr size_t kMaxPatternStates = 2'000;
+inline constexpr size_t kMaxPatternEdges = 500'000;
+inline constexpr size_t kMaxSubsetParts = 4'000'000;  // in all states while they are computed: 16 MB
 
 // Supports a part of ECMA-262: literals, . [] \d \w \s and their opposites, escapes, groups without look-around, |,
 // * + ? {n,m} and their lazy forms, ^ and $. Matches anywhere in the string, as JSON Schema requires, unless anchored
 // or `is_whole`. Fails with invalid_argument, whose message names the unsupported syntax.
-Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole = false);
+Result<Pattern> compile_pattern(std::string_view pattern, CompileBudget& budget, bool is_whole = false);
 
 }  // namespace pagoda::grammar

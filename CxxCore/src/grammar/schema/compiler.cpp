@@ -2,14 +2,11 @@
 #include "grammar/schema/compiler.h"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
-#include "base/json_writer.h"
 #include "base/quoted.h"
-#include "grammar/characters.h"
+#include "base/schema_types.h"
 #include "grammar/schema/keywords.h"
 #include "grammar/schema/numbers.h"
 
@@ -28,8 +25,8 @@ SchemaCompiler::Slot SchemaCompiler::inside(const Slot& slot, const std::string&
   return {from, to, slot.path + "/" + step, slot.depth + 1};
 }
 
-Result<Grammar> SchemaCompiler::compile(const Json& root) {
-  GrammarBuilder builder;
+Result<Grammar> SchemaCompiler::compile(const Json& root, CompileBudget& budget) {
+  GrammarBuilder builder(budget);
   PAGODA_ASSIGN_OR_RETURN(const Rule value, SchemaCompiler(root, builder).compile_value());
   return finish(value, builder);
 }
@@ -46,9 +43,9 @@ Status SchemaCompiler::check_rules() {
   return status_;
 }
 
-Result<Grammar> SchemaCompiler::compile_any_object() {
+Result<Grammar> SchemaCompiler::compile_any_object(CompileBudget& budget) {
   const Json any = Json::make_object({});
-  GrammarBuilder builder;
+  GrammarBuilder builder(budget);
   SchemaCompiler compiler(any, builder);
   const Rule object = builder.add_rule();
   compiler.add_any_object(object.start, object.end);
@@ -123,31 +120,6 @@ Rule SchemaCompiler::any_value() {
   return any_value_;
 }
 
-Rule SchemaCompiler::any_string() {
-  if (any_string_.start >= 0) return any_string_;
-  any_string_ = builder_.add_rule();
-  const int32_t open = builder_.add_byte(any_string_.start, '"', '"');
-  add_any_character(builder_, open, open);
-  builder_.add_bytes(open, '"', '"', any_string_.end);
-  return any_string_;
-}
-
-Rule SchemaCompiler::any_character() {
-  if (any_character_.start >= 0) return any_character_;
-  any_character_ = builder_.add_rule();
-  add_any_character(builder_, any_character_.start, any_character_.end);
-  return any_character_;
-}
-
-Rule SchemaCompiler::characters(char32_t first, char32_t last) {
-  const auto [found, is_new] = characters_.try_emplace({first, last});
-  if (is_new) {
-    found->second = builder_.add_rule();
-    add_characters(builder_, found->second.start, first, last, found->second.end);
-  }
-  return found->second;
-}
-
 int32_t SchemaCompiler::add_colon(int32_t from) {
   const int32_t colon = builder_.add_byte(from, ':', ':'), value = builder_.add_byte(colon, ' ', ' ');
   builder_.add_jump(colon, value);
@@ -186,18 +158,21 @@ void SchemaCompiler::add_value(const Json& schema, const Slot& slot) {
   if (!is_ok()) return;
   if (slot.depth > kMaxSchemaDepth) return fail(slot.path, concat("nested deeper than ", kMaxSchemaDepth, " schemas"));
   if (schema.is_bool()) {
-    if (schema.as_bool()) builder_.add_call(slot.from, any_value(), slot.to);
+    if (schema.as_bool()) builder_.add_call(slot.from, slot.raw ? any_text() : any_value(), slot.to);
     return;  // the schema `false` allows no value
   }
   if (!schema.is_object()) return fail(slot.path, "a schema is an object, true or false");
   if (!check_keywords(schema, slot.path)) return;
-  if (add_reference(schema, slot) || add_combination(schema, slot)) return;
+  if (add_reference(schema, slot) || add_alternatives(schema, slot)) return;
   const Json* nullable = schema.find("nullable");
   if (nullable && nullable->as_bool()) builder_.add_literal(slot.from, "null", slot.to);
   if (add_listed_values(schema, slot)) return;
-  const std::vector<std::string> types = types_of(schema);
-  if (types.empty()) return builder_.add_call(slot.from, any_value(), slot.to);
-  for (const std::string& type : types) add_type(type, schema, slot);
+  const std::vector<std::string> types = io::schema_types(schema);
+  if (types.empty()) return builder_.add_call(slot.from, slot.raw ? any_text() : any_value(), slot.to);
+  for (const std::string& type : types) {
+    const bool is_written = !slot.raw || type == "string" || type == "null";  // raw text is never another type
+    if (is_written) add_type(type, schema, slot);
+  }
 }
 
 bool SchemaCompiler::check_keywords(const Json& schema, const std::string& path) {
@@ -211,92 +186,6 @@ bool SchemaCompiler::check_keywords(const Json& schema, const std::string& path)
   if (type && !type->is_string() && (type->items().empty() || !std::ranges::all_of(type->items(), is_word))) {
     fail(path, "'type' is a name or a list of names");
     return false;
-  }
-  return true;
-}
-
-bool SchemaCompiler::add_reference(const Json& schema, const Slot& slot) {
-  const Json* reference = schema.find("$ref");
-  if (!reference) return false;
-  const Json* target = resolve(reference->as_string(), slot.path);
-  if (!target) return true;
-  const Json rest = without(schema, "$ref");
-  if (!has_constraints(rest)) {
-    call_rule(slot, rule_of(*target, reference->as_string().substr(1)));
-  } else if (const Json* merged = merge(*target, rest, slot.path)) {
-    add_value(*merged, {slot.from, slot.to, slot.path, slot.depth + 1});
-  }
-  return true;
-}
-
-bool SchemaCompiler::add_combination(const Json& schema, const Slot& slot) {
-  for (const char* keyword : {"allOf", "anyOf", "oneOf"}) {
-    const Json* parts = schema.find(keyword);
-    if (!parts) continue;
-    if (!parts->is_array() || parts->items().empty()) {
-      fail(slot.path, std::string("'") + keyword + "' is a list of schemas");
-      return true;
-    }
-    const Json* merged = keep(without(schema, keyword));
-    const bool is_all = std::string_view(keyword) == "allOf", is_bare = !has_constraints(*merged);
-    for (size_t i = 0; i < parts->items().size() && is_ok(); ++i) {
-      const Json& part = parts->items()[i];
-      const std::string step = concat(keyword, "/", i);
-      const Slot at = inside(slot, step, slot.from, slot.to);
-      if (!is_all && is_bare) add_value(part, at);
-      else if (const Json* both = merge(*merged, part, at.path); both && !is_all) add_value(*both, at);
-      else if (both) merged = both;
-    }
-    if (is_all) add_value(*merged, {slot.from, slot.to, slot.path, slot.depth + 1});
-    return true;
-  }
-  return false;
-}
-
-static bool has_type(const Json& value, const std::string& type) {
-  if (type == "integer") return value.is_number() && value.as_double() == std::floor(value.as_double());
-  if (type == "number") return value.is_number();
-  static constexpr const char* kNames[] = {"null", "boolean", "number", "number", "string", "array", "object"};
-  return type == kNames[static_cast<size_t>(value.kind())];
-}
-
-bool SchemaCompiler::add_listed_values(const Json& schema, const Slot& slot) {
-  const Json* one = schema.find("const");
-  const Json* list = schema.find("enum");
-  if (!one && !list) return false;
-  if (list && (!list->is_array() || list->items().empty())) return fail(slot.path, "'enum' is a list of values"), true;
-  for (const io::JsonMember& member : schema.members()) {
-    const std::string& key = member.first;
-    if (key == "const" || key == "enum" || key == "type" || key == "nullable") continue;
-    if (classify(key) == Keyword::enforced)
-      return fail(slot.path, io::quoted(key) + " beside 'enum' or 'const' is not supported"), true;
-  }
-  const std::vector<std::string> types = types_of(schema);
-  std::set<std::string> spellings;
-  const auto take = [&](const Json& value) {
-    const auto fits = [&](const std::string& type) { return has_type(value, type); };
-    if (!types.empty() && !std::ranges::any_of(types, fits)) return;
-    std::string spelling;
-    io::append_json(value, spelling);
-    spellings.insert(std::move(spelling));
-  };
-  if (list) std::ranges::for_each(list->items(), take);
-  if (one) {
-    const bool allowed = !list;
-    std::set<std::string> listed;
-    std::swap(listed, spellings);
-    take(*one);
-    if (!allowed) std::erase_if(spellings, [&](const std::string& s) { return !listed.contains(s); });
-  }
-  std::map<std::pair<int32_t, char>, int32_t> trie;  // shared beginnings share states, so that long lists stay cheap
-  for (const std::string& spelling : spellings) {
-    int32_t at = slot.from;
-    for (const char byte : spelling) {
-      const auto [found, is_new] = trie.try_emplace({at, byte}, -1);
-      if (is_new) found->second = builder_.add_byte(at, static_cast<uint8_t>(byte), static_cast<uint8_t>(byte));
-      at = found->second;
-    }
-    builder_.add_jump(at, slot.to);
   }
   return true;
 }

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/concat.h"
-#include "base/json_writer.h"
 #include "grammar/schema/compiler.h"
 #include "grammar/schema/numbers.h"
 
@@ -26,8 +25,8 @@ SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const s
   if (patterns && !patterns->members().empty()) {
     for (const Property& property : properties) {
       for (const io::JsonMember& member : patterns->members()) {
-        const Result<Pattern> pattern = compile_pattern(member.first);
-        if (!pattern.is_ok() || pattern->matches(property.name))
+        const Pattern* pattern = pattern_of(member.first, "patternProperties", path);
+        if (!pattern || pattern->matches(property.name))
           return fail(path, "'patternProperties' that name declared properties are not supported"), OtherKeys();
       }
     }
@@ -66,8 +65,7 @@ void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t 
   std::vector<std::string> values;
   std::set<std::string> seen;
   for (const Json& value : list->items()) {
-    std::string text;
-    io::append_json(value, text);
+    std::string text = spelled(value);
     if (seen.insert(text).second) values.push_back(std::move(text));
   }
   if (values.size() > kMaxUniqueValues)

@@ -2,39 +2,14 @@
 #include "grammar/schema/keywords.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "base/schema_types.h"
 
 namespace pagoda::grammar {
 namespace {
 
 using io::Json;
 
-struct TypeKeyword {
-  std::string_view keyword, type;
-};
-constexpr TypeKeyword kTypeKeywords[] = {
-    {"properties", "object"},
-    {"required", "object"},
-    {"additionalProperties", "object"},
-    {"patternProperties", "object"},
-    {"propertyNames", "object"},
-    {"minProperties", "object"},
-    {"items", "array"},
-    {"prefixItems", "array"},
-    {"additionalItems", "array"},
-    {"minItems", "array"},
-    {"maxItems", "array"},
-    {"uniqueItems", "array"},
-    {"minLength", "string"},
-    {"maxLength", "string"},
-    {"pattern", "string"},
-    {"format", "string"},
-    {"minimum", "number"},
-    {"maximum", "number"},
-    {"exclusiveMinimum", "number"},
-    {"exclusiveMaximum", "number"},
-    {"multipleOf", "number"},
-};
 constexpr std::string_view kOtherKeywords[] = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "nullable"};
 constexpr std::string_view kNotes[] = {
     "$schema",       "$id",          "$comment",         "$defs",      "definitions", "title",      "description",
@@ -51,7 +26,7 @@ constexpr std::string_view kTime =
 constexpr std::string_view kDateTime =
     "^[1-9]\\d{3}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))"
     "T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$";
-constexpr std::string_view kPath = "^/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?$", kAnyText = "^[\\s\\S]*$";
+constexpr std::string_view kPath = "^/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?$";
 // Formats that are aliases or subsets of another one.
 constexpr Format kAliases[] = {
     {"url", "uri"}, {"iri", "uri"}, {"http-url", "uri"}, {"idn-email", "email"}, {"idn-hostname", "hostname"}};
@@ -77,8 +52,6 @@ constexpr Format kFormats[] = {
     {"file-path", kPath},
     {"directory-path", kPath},
     {"uri-reference", "^(/[A-Za-z0-9._~-]+)+/?(\\?[A-Za-z0-9._~=&-]*)?(#[A-Za-z0-9._~-]*)?$"},
-    {"binary", kAnyText},
-    {"password", kAnyText},
     {"uri",
      "^[a-z][a-z0-9+.-]*://[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*(:\\d{1,5})?(/[A-Za-z0-9._~-]*)*"
      "(\\?[A-Za-z0-9._~=&-]*)?(#[A-Za-z0-9._~-]*)?$"},
@@ -92,8 +65,7 @@ bool holds(const Table& table, std::string_view word) noexcept {
 }  // namespace
 
 Keyword classify(std::string_view keyword) noexcept {
-  const auto is_it = [keyword](const TypeKeyword& entry) { return entry.keyword == keyword; };
-  if (std::ranges::any_of(kTypeKeywords, is_it) || holds(kOtherKeywords, keyword)) return Keyword::enforced;
+  if (!io::implied_type(keyword).empty() || holds(kOtherKeywords, keyword)) return Keyword::enforced;
   return holds(kNotes, keyword) || keyword.starts_with("x-") ? Keyword::note : Keyword::unknown;
 }
 
@@ -102,30 +74,10 @@ bool is_idle(std::string_view keyword, const Json& value) noexcept {
   return (keyword == "unevaluatedProperties" || keyword == "unevaluatedItems") && value.is_bool() && value.as_bool();
 }
 
-bool has_constraints(const Json& schema) noexcept {
-  return std::ranges::any_of(schema.members(),
-                             [](const io::JsonMember& m) { return classify(m.first) == Keyword::enforced; });
-}
-
-Json without(const Json& schema, std::string_view keyword) {
-  std::vector<io::JsonMember> members;
-  for (const io::JsonMember& member : schema.members()) {
-    if (member.first != keyword) members.push_back(member);
-  }
-  return Json::make_object(std::move(members));
-}
-
-std::vector<std::string> types_of(const Json& schema) {
-  std::vector<std::string> types;
-  if (const Json* type = schema.find("type")) {
-    if (type->is_string()) types.push_back(type->as_string());
-    for (const Json& item : type->items()) types.push_back(item.as_string());
-    return types;
-  }
-  for (const TypeKeyword& entry : kTypeKeywords) {
-    if (schema.find(entry.keyword) && !holds(types, entry.type)) types.emplace_back(entry.type);
-  }
-  return types;
+bool has_constraints(const Json& schema, std::string_view except) noexcept {
+  return std::ranges::any_of(schema.members(), [&](const io::JsonMember& member) {
+    return member.first != except && classify(member.first) == Keyword::enforced;
+  });
 }
 
 std::string_view format_pattern(std::string_view format) noexcept {

@@ -1,9 +1,7 @@
 // The keywords of JSON schemas: enforced, ignored as annotations, or refused.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/json.h"
 
@@ -15,13 +13,11 @@ Keyword classify(std::string_view keyword) noexcept;
 // Whether an unenforced keyword has no effect with this value: uniqueItems false, minProperties 0.
 bool is_idle(std::string_view keyword, const io::Json& value) noexcept;
 
-bool has_constraints(const io::Json& schema) noexcept;  // any keyword that is enforced
-io::Json without(const io::Json& schema, std::string_view keyword);
+// Whether the schema has an enforced keyword other than `except`.
+bool has_constraints(const io::Json& schema, std::string_view except = {}) noexcept;
 
-// The types that a schema allows: `type`, or else those that its keywords apply to; empty if all are allowed.
-std::vector<std::string> types_of(const io::Json& schema);
-
-// The regular expression of a string format; empty for an unknown format. No format has the expression "".
+// The regular expression of a string format; empty for a format that is
+// unknown or does not constrain the text: both are annotations.
 std::string_view format_pattern(std::string_view format) noexcept;
 
 }  // namespace pagoda::grammar

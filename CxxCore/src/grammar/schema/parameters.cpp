@@ -1,109 +1,76 @@
 // The arguments of a call in XML: each member of the object between tags, strings raw, everything else as JSON.
-#include <array>
+#include <algorithm>
 
-#include "grammar/characters.h"
-#include "grammar/free_text.h"
+#include "base/quoted.h"
+#include "grammar/parameter_text.h"
 #include "grammar/schema/compiler.h"
 #include "grammar/schema/keywords.h"
-#include "text/output/tool_list.h"
+#include "text/output/parameter_kind.h"
 
 namespace pagoda::grammar {
 
 using io::Json;
 
-constexpr std::string_view kParameterEnd = "\n</parameter>\n";
+constexpr size_t kMaxParameterNameBytes = 256;  // the call parser's limit
+
+// Whether the call parser reads the name as it is.
+static bool is_parameter_name(const std::string& name) {
+  const std::string_view around = " \t\r\n\"'";
+  return !name.empty() && name.size() <= kMaxParameterNameBytes && name.find_first_of("<>\n") == std::string::npos &&
+         around.find(name.front()) == std::string_view::npos && around.find(name.back()) == std::string_view::npos;
+}
 
 Result<Rule> SchemaCompiler::compile_parameters() {
+  is_in_parameters_ = true;
   const Rule rule = builder_.add_rule();
   const Json* schema = &root_;
-  if (const Json* reference = schema->find("$ref")) schema = resolve(reference->as_string(), "");
-  if (schema && schema->find("allOf")) {
-    const Json* merged = keep(without(*schema, "allOf"));
-    for (const Json& part : schema->find("allOf")->items()) {
-      if (merged) merged = merge(*merged, part, "/allOf");
-    }
-    schema = merged;
-  }
-  if (!schema) return status_;
-  for (const char* keyword : {"anyOf", "oneOf", "enum", "const"}) {
+  if (root_.find("$ref") || root_.find("allOf")) schema = combine(root_, "", nullptr, "", 0);
+  if (!schema || (schema->is_object() && !check_keywords(*schema, ""))) return status_;
+  for (const char* keyword : {"anyOf", "oneOf", "enum", "const", "patternProperties", "propertyNames"}) {
     if (schema->find(keyword)) fail("", std::string("'") + keyword + "' is not supported for all arguments together");
   }
-  if (schema->is_object() && !check_keywords(*schema, "")) return status_;
-  int32_t at = rule.start;
-  for (const Property& property : properties_of(*schema, "")) {
+  int64_t least;
+  if (!is_ok() || !read_count(*schema, "minProperties", "", 0, least)) return status_;
+  const std::vector<Property> properties = properties_of(*schema, "");
+  // `none`: no member was written yet, and at least one must be.
+  const bool needs_one = least == 1 && std::ranges::none_of(properties, &Property::is_required);
+  if (least > std::max<int64_t>(1, std::ranges::count_if(properties, &Property::is_required)))
+    fail("", "'minProperties' beyond 1 and the required ones is not supported");
+  int32_t at = rule.start, none = needs_one ? rule.start : -1;
+  if (needs_one) at = builder_.add_state();
+  for (const Property& property : properties) {
     if (!is_ok()) break;
+    if (!is_parameter_name(property.name))
+      fail("/properties", io::quoted(property.name) + " cannot be written as the name of a parameter");
     const int32_t next = builder_.add_state();
-    const int32_t value = builder_.add_literal(at, "<parameter=" + property.name + ">\n");
+    const int32_t name = builder_.add_state();
+    const int32_t value = builder_.add_literal(name, "<parameter=" + property.name + ">");
+    builder_.add_jump(at, name);
     leading_rule_ = -1;
-    add_parameter(*property.schema, {value, next, "/properties/" + property.name, 1});
+    add_parameter(property, value, next);
     if (!property.is_required) builder_.add_jump(at, next);
     at = next;
+    if (none < 0) continue;
+    const int32_t still_none = builder_.add_state();
+    builder_.add_jump(none, name);
+    builder_.add_jump(none, still_none);
+    none = still_none;
   }
   builder_.add_jump(at, rule.end);
   PAGODA_RETURN_IF_ERROR(check_rules());
   return rule;
 }
 
-// A value and the tag that ends it. Text that the call parser reads as a string is a string, even if it looks like
-// JSON.
-void SchemaCompiler::add_parameter(const Json& schema, const Slot& slot) {
-  const Json* reference = schema.find("$ref");
-  const Json* target = reference ? resolve(reference->as_string(), slot.path) : &schema;
-  if (!target) return;
-  Slot value = slot;
-  value.to = builder_.add_state();
-  builder_.add_literal(value.to, kParameterEnd, slot.to);
-  if (!text::parameter_kind(*target).may_be_string) return add_value(schema, value);
-  for (const char* keyword : {"anyOf", "oneOf"}) {
-    const Json* parts = target->find(keyword);
-    if (!parts) continue;
-    for (const Json& part : parts->items()) {
-      const text::ParameterKind kind = text::parameter_kind(part);
-      if (kind.may_be_string) add_raw_string(part, value, slot.to);
-      else if (kind.may_be_null && !kind.may_be_json) builder_.add_literal(value.from, "null", value.to);
-    }
-    return;
-  }
-  add_raw_string(*target, value, slot.to);
-}
-
-void SchemaCompiler::add_raw_string(const Json& schema, const Slot& slot, int32_t behind_tag) {
-  const Json* one = schema.find("const");
-  const Json* list = schema.find("enum");
-  if (text::parameter_kind(schema).may_be_null) builder_.add_literal(slot.from, "null", slot.to);
-  if (one || list) {
-    const std::vector<Json> values = one ? std::vector<Json>{*one} : list->items();
-    for (const Json& value : values) {
-      const bool fits = value.is_string() && value.as_string().find('<') == std::string::npos;
-      if (fits && !value.as_string().empty()) builder_.add_literal(slot.from, value.as_string(), slot.to);
-      else if (fits) builder_.add_jump(slot.from, slot.to);
-    }
-    return;
-  }
-  const Json* pattern = schema.find("pattern");
-  const Json* format = schema.find("format");
-  const bool is_counted = schema.find("minLength") || schema.find("maxLength");
-  if (pattern || format || is_counted) {
-    int64_t least, most;
-    if (!read_count(schema, "minLength", slot.path, 0, least) ||
-        !read_count(schema, "maxLength", slot.path, INT64_MAX, most))
-      return;
-    const Json& named = pattern ? *pattern : format ? *format : schema;
-    const std::string_view known = format && !pattern ? format_pattern(named.as_string()) : std::string_view();
-    if (format && known.empty() && !pattern && !is_counted)
-      return fail(slot.path, "format '" + named.as_string() + "' is not supported");
-    const std::string expression = pattern ? pattern->as_string() : known.empty() ? "^[\\s\\S]*$" : std::string(known);
-    const Result<Pattern> compiled = compile_pattern(expression);
-    if (!compiled.is_ok()) return fail(slot.path, "'pattern' " + compiled.status.message);
-    return add_pattern(*compiled, least, most, /*is_raw=*/true, slot);
-  }
-  const std::array<EndWord, 6> words{{{kParameterEnd, behind_tag},
-                                      {"</parameter>", -1},
-                                      {"</function", -1},
-                                      {"</tool_call", -1},
-                                      {"<tool_call", -1},
-                                      {"\n<parameter=", -1}}};
-  add_free_text(builder_, slot.from, words);
+// A value and the tag that ends it, written as the call parser will read it: raw text where it makes strings.
+void SchemaCompiler::add_parameter(const Property& property, int32_t from, int32_t to) {
+  const text::ParameterKind kind = text::parameter_kind(root_, property.name);
+  const std::string path = "/properties/" + property.name;
+  if (!kind.is_exact) return fail(path, "has too many alternatives");
+  const ParameterSlot frame = add_parameter_frame(builder_, from, to);
+  if (kind.is_open) return builder_.add_call(frame.from, any_text(), frame.to);
+  Slot slot{frame.from, frame.to, path, 1};
+  if (kind.may_be_string) slot.raw = &kind;
+  add_value(*property.schema, slot);
 }
 
 }  // namespace pagoda::grammar

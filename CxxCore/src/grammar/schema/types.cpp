@@ -1,11 +1,10 @@
-// Objects, arrays, strings and numbers of a schema.
+// Objects, arrays and numbers of a schema.
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "base/concat.h"
-#include "base/json_writer.h"
 #include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/pattern/parser.h"
@@ -18,8 +17,6 @@ namespace pagoda::grammar {
 
 using io::Json;
 
-// Counting needs a copy of the pattern's states for each character; longer strings are excluded.
-constexpr int64_t kMaxCountedStates = 8192;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 static const Json kAnything = Json::make_bool(true);
 
@@ -36,7 +33,10 @@ std::vector<SchemaCompiler::Property> SchemaCompiler::properties_of(const Json& 
   std::vector<Property> properties;
   std::set<std::string> required;
   if (const Json* names = schema.find("required")) {
-    for (const Json& name : names->items()) required.insert(name.as_string());
+    for (const Json& name : names->items()) {
+      if (!name.is_string()) fail(path, "'required' is a list of names");
+      required.insert(name.as_string());
+    }
     if (!names->is_array()) fail(path, "'required' is a list of names");
   }
   if (const Json* declared = schema.find("properties")) {
@@ -71,8 +71,7 @@ void SchemaCompiler::add_object(const Json& schema, const Slot& slot) {
   };
   for (const Property& property : properties) {
     if (!is_ok()) return;
-    std::string key;
-    io::append_json_string(property.name, key);
+    const std::string key = spelled(Json::make_string(property.name));
     const int32_t value = add_colon(builder_.add_literal(add_key_start(), key)), value_end = builder_.add_state();
     add_value(*property.schema, inside(slot, "properties/" + property.name, value, value_end));
     const int32_t next_before = builder_.add_state();
@@ -170,84 +169,6 @@ void SchemaCompiler::add_array(const Json& schema, const Slot& slot) {
       break;
     }
     item = next;
-  }
-}
-
-void SchemaCompiler::add_string(const Json& schema, const Slot& slot) {
-  int64_t least, most;
-  if (!read_count(schema, "minLength", slot.path, 0, least) ||
-      !read_count(schema, "maxLength", slot.path, kUnlimited, most))
-    return;
-  const Json* pattern = schema.find("pattern");
-  const Json* format = schema.find("format");
-  if (!pattern && !format) {
-    if (least == 0 && most == kUnlimited) return builder_.add_call(slot.from, any_string(), slot.to);
-    return add_counted_string(least, most, slot);
-  }
-  if (format && format_pattern(format->as_string()) == format_pattern("binary")) {  // does not constrain the text
-    if (!pattern && least == 0 && most == kUnlimited) return builder_.add_call(slot.from, any_string(), slot.to);
-    if (!pattern) return add_counted_string(least, most, slot);
-    format = nullptr;
-  }
-  if (pattern && format) return fail(slot.path, "'pattern' and 'format' together are not supported");
-  const char* key = pattern ? "pattern" : "format";
-  const Json& value = pattern ? *pattern : *format;
-  if (!value.is_string()) return fail(slot.path, std::string("'") + key + "' is a string");
-  const std::string_view expression = pattern ? std::string_view(value.as_string()) : format_pattern(value.as_string());
-  if (format && expression.empty())
-    return fail(slot.path, "format " + io::quoted(value.as_string()) + " is not supported");
-  const Result<Pattern> compiled = compile_pattern(expression);
-  if (!compiled.is_ok()) return fail(slot.path, std::string("'") + key + "' " + compiled.status.message);
-  add_pattern(*compiled, least, most, /*is_raw=*/false, slot);
-}
-
-void SchemaCompiler::add_counted_string(int64_t least, int64_t most, const Slot& slot) {
-  if (most != kUnlimited) most = std::min(most, std::max(least, kMaxCountedStates));
-  int32_t at = builder_.add_byte(slot.from, '"', '"');
-  for (int64_t count = 0; is_ok(); ++count) {
-    if (count >= least) builder_.add_bytes(at, '"', '"', slot.to);
-    if (count >= most) return;
-    if (count >= least && most == kUnlimited) return builder_.add_call(at, any_character(), at);
-    at = builder_.add_call(at, any_character());
-  }
-}
-
-// States of the pattern times characters so far, as far as these are counted.
-// Raw strings have neither surrounding quotes nor escapes, and no '<', which would start markup.
-void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t most, bool is_raw, const Slot& slot) {
-  const int64_t longest = std::max<int64_t>(64, kMaxCountedStates / static_cast<int64_t>(pattern.states.size()));
-  if (most != kUnlimited) most = std::min(most, std::max(least, longest));
-  const int64_t counted = most == kUnlimited ? least : most;
-  std::map<std::pair<int32_t, int64_t>, int32_t> states;
-  std::vector<std::pair<int32_t, int64_t>> order;
-  const auto state_of = [&](int32_t state, int64_t count) {
-    const auto [found, is_new] = states.try_emplace({state, count}, -1);
-    if (is_new) {
-      found->second = builder_.add_state();
-      order.push_back(found->first);
-    }
-    return found->second;
-  };
-  if (is_raw) builder_.add_jump(slot.from, state_of(0, 0));
-  else builder_.add_literal(slot.from, "\"", state_of(0, 0));
-  for (size_t i = 0; i < order.size() && is_ok(); ++i) {
-    const auto [state, count] = order[i];
-    const int32_t from = state_of(state, count);
-    const Pattern::State& part = pattern.states[state];
-    if (part.accepts && count >= least && is_raw) builder_.add_jump(from, slot.to);
-    else if (part.accepts && count >= least) builder_.add_bytes(from, '"', '"', slot.to);
-    if (count >= most) continue;
-    for (const CharacterEdge& edge : part.edges) {
-      const int32_t to = state_of(edge.target, std::min(count + 1, counted));
-      if (is_raw) {
-        if (edge.first < '<')
-          add_raw_characters(builder_, from, edge.first, std::min<char32_t>(edge.last, '<' - 1), to);
-        if (edge.last > '<') add_raw_characters(builder_, from, std::max<char32_t>(edge.first, '<' + 1), edge.last, to);
-        continue;
-      }
-      if (edge.last < 0x80) add_characters(builder_, from, edge.first, edge.last, to);
-      else builder_.add_call(from, characters(edge.first, edge.last), to);
-    }
   }
 }
 

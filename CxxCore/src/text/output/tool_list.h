@@ -6,17 +6,9 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "text/output/parameter_kind.h"
 
 namespace pagoda::text {
-
-// How a parameter's schema converts its text.
-struct ParameterKind {
-  bool may_be_string = true;  // the text is kept verbatim, unless it is null and null is allowed
-  bool may_be_null = false;
-  bool may_be_json = false;  // numbers, booleans, objects, arrays
-};
-
-ParameterKind parameter_kind(const io::Json& schema);
 
 class ToolList {
  public:
@@ -34,8 +26,8 @@ class ToolList {
   io::Json functions_;
 };
 
-// The JSON of a non-string value: `text` itself if it is valid JSON, accepting Python's True, False and None. Empty
-// otherwise.
+// The JSON of a non-string value: `text` itself if it is JSON that `kind` allows, accepting Python's True, False and
+// None. Empty otherwise.
 std::string convert_value(std::string_view text, const ParameterKind& kind);
 
 }  // namespace pagoda::text

@@ -151,8 +151,17 @@ void XmlCall::open_parameter(std::string name) {
   if (!is_ignored_) seen_.push_back(parameter_);
   kind_ = tools_.parameter(name_, parameter_);
   is_first_ = true;
+  has_plain_newline_ = false;
   is_streamed_ = false;
   held_.clear();
+}
+
+// A value that starts after "\n" ends before "\n", and one that starts after "\r\n" before "\r\n".
+void XmlCall::drop_first_newline() {
+  const size_t size = newline_at_front(held_);
+  held_.erase(0, size);
+  has_plain_newline_ = size == 1;
+  is_first_ = false;
 }
 
 void XmlCall::add_value(std::string_view text, SegmentList& segments) {
@@ -160,13 +169,12 @@ void XmlCall::add_value(std::string_view text, SegmentList& segments) {
   held_ += text;
   if (is_first_) {
     if (held_ == "\r") return;
-    held_.erase(0, newline_at_front(held_));
-    is_first_ = false;
+    drop_first_newline();
   }
   const bool may_be_null =
       kind_.may_be_null && (std::string_view("null").starts_with(held_) || held_.starts_with("null") ||
                             std::string_view("None").starts_with(held_) || held_.starts_with("None"));
-  if (!kind_.may_be_string || (!is_streamed_ && may_be_null)) return;
+  if (!kind_.may_be_string || !kind_.listed.empty() || (!is_streamed_ && may_be_null)) return;
   size_t certain = held_.size() - newline_at_back(held_);
   if (certain > 0 && held_[certain - 1] == '\r' && certain == held_.size()) --certain;
   if (certain == 0) return;
@@ -180,8 +188,9 @@ void XmlCall::add_value(std::string_view text, SegmentList& segments) {
 
 void XmlCall::close_value(SegmentList& segments) {
   if (is_ignored_) return;
-  if (is_first_) held_.erase(0, newline_at_front(held_));
-  held_.erase(held_.size() - newline_at_back(held_));
+  if (is_first_) drop_first_newline();
+  const size_t newline = newline_at_back(held_);
+  held_.erase(held_.size() - (has_plain_newline_ ? std::min<size_t>(newline, 1) : newline));
   std::string json = is_streamed_ ? std::string() : convert_value(held_, kind_);
   if (json.empty()) {
     if (!is_streamed_) json = '"';

@@ -45,6 +45,7 @@ class XmlCall {
   static ValueEnd find_value_end(std::string_view text, bool at_end);
   static ValueEnd match_value_end(std::string_view text, size_t at, bool at_end);
   void open_parameter(std::string name);
+  void drop_first_newline();
   void add_value(std::string_view text, SegmentList& segments);
   void close_value(SegmentList& segments);
   void add_arguments(std::string_view json, SegmentList& segments);
@@ -60,7 +61,7 @@ class XmlCall {
   // The current value.
   std::string parameter_;
   ParameterKind kind_;
-  bool is_ignored_ = false, is_first_ = true, is_streamed_ = false;
+  bool is_ignored_ = false, is_first_ = true, has_plain_newline_ = false, is_streamed_ = false;
   std::string held_;  // pending text of the value: waits for its type, or for what follows a newline
 };
 
