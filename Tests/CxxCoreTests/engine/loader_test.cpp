@@ -245,14 +245,34 @@ PAGODA_TEST(engine_finds_the_chat_template_where_model_folders_keep_it) {
   CHECK_EQ(rendered(*folder_with({})), "none");
 }
 
-PAGODA_TEST(engine_a_broken_chat_template_is_reported_and_does_not_stop_the_model) {
+// A folder with the embedded model's files, of which one has another text.
+static std::string mini_with(const std::string& name, const std::string& text) {
   const std::string path = test::temporary_dir();
   for (const auto& entry : std::filesystem::directory_iterator(test::mini_model_dir()))
     std::filesystem::create_symlink(std::filesystem::absolute(entry.path()),
                                     path + "/" + entry.path().filename().string());
-  std::filesystem::remove(path + "/chat_template.jinja");
-  std::ofstream(path + "/chat_template.jinja") << "{% nonsense %}";
-  const auto info = inspect({path, {}}, cpu_options());
+  std::filesystem::remove(path + "/" + name);
+  std::ofstream(path + "/" + name) << text;
+  return path;
+}
+
+// Masks and bans are indexed by these ids: one of 16,000,000 wrote past the end of a mask.
+PAGODA_TEST(engine_refuses_end_tokens_outside_the_vocabulary) {
+  const auto load_with = [](const std::string& ids) {
+    return load({mini_with("generation_config.json", "{\"eos_token_id\": " + ids + "}"), {}}, cpu_options(), nullptr);
+  };
+  for (const char* ids : {"[4089, 4087, 16000000]", "1000000", "[-1]"}) {
+    const auto refused = load_with(ids);
+    CHECK(refused.status.code == StatusCode::bad_file);
+    CHECK(refused.status.message.find("generation_config.json: eos_token_id") != std::string::npos);
+  }
+  const auto loaded = load_with("[4089, 4087]");
+  REQUIRE_OK(loaded);
+  CHECK(loaded->core.eos_token_ids == (std::vector<int32_t>{4089, 4087}));
+}
+
+PAGODA_TEST(engine_a_broken_chat_template_is_reported_and_does_not_stop_the_model) {
+  const auto info = inspect({mini_with("chat_template.jinja", "{% nonsense %}"), {}}, cpu_options());
   REQUIRE_OK(info);
   CHECK(!info->has_chat_template);
   CHECK(info->chat_template_error.find("nonsense") != std::string::npos);

@@ -50,7 +50,8 @@ Status read_configuration(Prepared& p, const std::string& rope_scaling) {
   PAGODA_ASSIGN_OR_RETURN(p.generation_config_json, p.files->read_text("generation_config.json", kMaxConfigBytes));
   PAGODA_ASSIGN_OR_RETURN(
       const std::vector<int32_t> eos,
-      io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json"));
+      io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json",
+                              p.config.vocab_size));
   for (int32_t id : eos) {
     if (std::ranges::find(p.config.eos_token_ids, id) == p.config.eos_token_ids.end())
       p.config.eos_token_ids.push_back(id);

@@ -238,7 +238,7 @@ void read_dtype(ConfigFields& fields, ModelConfig& config) {
   if (!config.states_dtype) fields.fail(key, io::quoted(name) + " is not supported", StatusCode::unsupported);
 }
 
-// Ids outside the vocabulary are refused here: sampling would never stop.
+// Ids outside the vocabulary are refused here: masks and bans are indexed by them.
 void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
   ConfigFields& fields = text.find("eos_token_id") != nullptr ? text : root;
   config.eos_token_ids = fields.ids("eos_token_id", config.vocab_size - 1);
@@ -306,11 +306,11 @@ std::string tensor_prefix(const Json& config) {
   return std::string(architecture != nullptr ? architecture->tensor_prefix : "model.");
 }
 
-Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json,
-                                                 const std::string& file_name) {
+Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json, const std::string& file_name,
+                                                 int32_t vocab_size) {
   PAGODA_ASSIGN_OR_RETURN(const auto parsed, parse_object(generation_config_json, file_name));
   ConfigFields fields(parsed, file_name);
-  auto ids = fields.ids("eos_token_id", kMaxVocabSize - 1);
+  auto ids = fields.ids("eos_token_id", vocab_size - 1);
   if (!fields.is_ok()) return fields.status();
   return ids;
 }

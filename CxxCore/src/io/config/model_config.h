@@ -161,7 +161,8 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
 // is unknown.
 std::string tensor_prefix(const Json& config);
 
-// eos_token_id of generation_config.json: an integer or a list.
-Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json, const std::string& file_name);
+// eos_token_id of generation_config.json: an integer or a list; ids of the vocabulary only.
+Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json, const std::string& file_name,
+                                                 int32_t vocab_size);
 
 }  // namespace pagoda::io

@@ -151,13 +151,14 @@ PAGODA_TEST(model_config_reads_the_embedded_model) {
 }
 
 PAGODA_TEST(model_config_reads_eos_of_generation_config) {
-  const auto ids = [](const char* text) { return parse_eos_token_ids(text, "generation_config.json"); };
+  const auto ids = [](const char* text) { return parse_eos_token_ids(text, "generation_config.json", 9); };
   CHECK(ids("{\"eos_token_id\": 7}").value == std::vector<int32_t>{7});
   CHECK(ids("{\"eos_token_id\": [7, 8]}").value == (std::vector<int32_t>{7, 8}));
   CHECK(ids("{\"eos_token_id\": null}").value == std::vector<int32_t>{});
   CHECK(ids("{}").value == std::vector<int32_t>{});
-  for (const char* bad : {"{\"eos_token_id\": \"7\"}", "{\"eos_token_id\": [7, -1]}", "{\"eos_token_id\": 2147483648}",
-                          "{\"eos_token_id\": [[7]]}", "[]", "{"}) {
+  for (const char* bad :
+       {"{\"eos_token_id\": \"7\"}", "{\"eos_token_id\": [7, -1]}", "{\"eos_token_id\": 2147483648}",
+        "{\"eos_token_id\": 9}", "{\"eos_token_id\": [7, 16000000]}", "{\"eos_token_id\": [[7]]}", "[]", "{"}) {
     test::check_row(bad, ids(bad).status, StatusCode::bad_file, "generation_config.json: ");
   }
 }
