@@ -1,14 +1,18 @@
 // Thinking is recognised by token ids: text that merely spells the tags neither opens nor closes it.
 #include "engine/thinking.h"
 
+#include <algorithm>
+
 namespace pagoda::engine {
 
-ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer) {
+ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer, int32_t vocab_size) {
   ThinkingFormat format;
   if (!tokenizer) return format;
   const int32_t open = tokenizer->find_token("<think>"), close = tokenizer->find_token("</think>");
   if (open < 0 || close < 0 || !tokenizer->is_verbatim(open) || !tokenizer->is_verbatim(close)) return format;
   if (!tokenizer->encode("\n\n", /*parse_special=*/false, format.after_close).is_ok()) return format;
+  const auto is_unknown = [&](int32_t id) { return id >= vocab_size; };
+  if (is_unknown(open) || is_unknown(close) || std::ranges::any_of(format.after_close, is_unknown)) return format;
   format.open_id = open;
   format.close_id = close;
   return format;

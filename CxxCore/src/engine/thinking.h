@@ -17,8 +17,9 @@ struct ThinkingFormat {
   bool is_known() const noexcept { return open_id >= 0 && close_id >= 0; }
 };
 
-// Returns an unknown format if the tokenizer (may be null) has no tokens <think> and </think>.
-ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer);
+// Returns an unknown format if the tokenizer (may be null) has no tokens <think> and </think>, or if their ids are not
+// below `vocab_size`: a tokenizer can have more tokens than its model, and a budget forces these.
+ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer, int32_t vocab_size);
 
 class Thinking {
  public:

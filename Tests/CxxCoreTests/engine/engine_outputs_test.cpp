@@ -166,6 +166,17 @@ PAGODA_TEST(engine_outputs_a_spent_budget_closes_the_thinking_with_the_models_to
   }
 }
 
+// A tokenizer may have more tokens than its model: a tag that the model cannot produce is never forced.
+PAGODA_TEST(engine_outputs_tags_beyond_the_vocabulary_do_not_mark_thinking) {
+  Harness harness;
+  const int32_t open = harness.id("<think>"), close = harness.id("</think>");
+  const int32_t size = std::max(open, close) + 1;
+  CHECK(find_thinking_format(harness.tokenizer.get(), size).is_known());
+  CHECK(!find_thinking_format(harness.tokenizer.get(), size - 1).is_known());
+  CHECK(!find_thinking_format(harness.tokenizer.get(), '\n').is_known());
+  CHECK(!find_thinking_format(nullptr, size).is_known());
+}
+
 PAGODA_TEST(engine_outputs_the_budget_counts_only_open_thinking) {
   Harness harness;
   const int32_t open = harness.id("<think>"), close = harness.id("</think>");

@@ -21,7 +21,7 @@ static size_t most_events(const CoreConfig& config) noexcept {
 EngineCore::EngineCore(model::Model& model, CoreConfig config)
     : model_(model),
       config_(std::move(config)),
-      thinking_format_(find_thinking_format(config_.tokenizer.get())),
+      thinking_format_(find_thinking_format(config_.tokenizer.get(), config_.vocab_size)),
       grammars_(config_.tokenizer, config_.vocab_size, config_.eos_token_ids),
       masks_(config_.tokenizer, config_.has_mask_thread && model_.max_in_flight() <= 1, config_.before_mask),
       blocks_(config_.limits.num_kv_blocks, config_.limits.block_size),
