@@ -82,7 +82,7 @@ void Link::run_receiver() noexcept {
   try {
     for (;;) {
       Bytes frame;
-      const Status status = channel_->receive(frame, timeout_ms_);
+      const Status status = channel_->receive(frame, kMaxFrameBytes, timeout_ms_);
       if (!status.is_ok()) return lose(status);
       if (kind_of(frame) != Kind::ping) on_frame_(std::move(frame));
     }

@@ -2,6 +2,8 @@
 #include "pipeline/messages.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 #include "base/concat.h"
 #include "base/fnv1a.h"
@@ -9,14 +11,38 @@
 namespace pagoda::pipeline {
 namespace {
 
-Status bad_frame(const char* what) {
-  return make_error(StatusCode::bad_file, std::string("a frame of the pipeline is broken: ") + what);
+constexpr DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8};
+
+Status bad_frame(const std::string& what) {
+  return make_error(StatusCode::bad_file, "a frame of the pipeline is broken: " + what);
 }
 
 FrameReader body_of(std::span<const std::byte> frame) {
   FrameReader reader(frame);
   (void)reader.get<Kind>();
   return reader;
+}
+
+Status check_sizes(const EngineLimits& sizes) {
+  struct Row {
+    const char* name;
+    int64_t value, low, high;
+  };
+  for (const Row& row : {Row{"num_kv_blocks", sizes.num_kv_blocks, 1, int64_t{1} << 31},
+                         {"num_state_slots", sizes.num_state_slots, 0, 1 << 24},
+                         {"num_checkpoints", sizes.num_checkpoints, 0, sizes.num_state_slots},
+                         {"max_num_tokens", sizes.max_num_tokens, 1, 1 << 24},
+                         {"max_num_seqs", sizes.max_num_seqs, 1, 1 << 16},
+                         {"max_logits_rows", sizes.max_logits_rows, 0, 1 << 24},
+                         {"max_blocks_per_seq", sizes.max_blocks_per_seq, 1, 1 << 26},
+                         {"block_size", sizes.block_size, 1, 1 << 10},
+                         {"max_state_saves", sizes.max_state_saves, 0, 1 << 24},
+                         {"max_model_len", sizes.max_model_len, 1, 1 << 28},
+                         {"max_draft_rows", sizes.max_draft_rows, 0, 1 << 24},
+                         {"attention_window", sizes.attention_window, 0, INT32_MAX}})
+    if (row.value < row.low || row.value > row.high)
+      return bad_frame(concat(row.name, " is ", row.value, ", it must be ", row.low, " to ", row.high));
+  return ok_status();
 }
 
 int32_t num_used(const model::ForwardBatch& batch, size_t b, const EngineLimits& sizes) noexcept {
@@ -66,7 +92,7 @@ Result<Hello> decode_hello(std::span<const std::byte> frame) {
   hello.model_name = reader.get_text();
   hello.memory_bytes = reader.get<int64_t>();
   hello.speed = reader.get<double>();
-  if (!reader.is_done()) return bad_frame("hello");
+  if (!reader.is_done() || hello.memory_bytes < 0 || !(hello.speed >= 0)) return bad_frame("hello");
   return hello;
 }
 
@@ -91,6 +117,10 @@ Result<Assignment> decode_assignment(std::span<const std::byte> frame) {
   assignment.rope_scaling = reader.get_text();
   assignment.sizes = reader.get<EngineLimits>();
   if (kind_of(frame) != Kind::assign || !reader.is_done()) return bad_frame("assignment");
+  const auto is_kv_type = [&](DType type) { return assignment.kv_dtype == type; };
+  if (assignment.format > WeightFormat::q4 || !std::ranges::any_of(kKvTypes, is_kv_type))
+    return bad_frame("types of an assignment");
+  PAGODA_RETURN_IF_ERROR(check_sizes(assignment.sizes));
   return assignment;
 }
 

@@ -69,7 +69,7 @@ class MpiChannel final : public Channel {
   Status send(std::span<const std::byte> frame, int timeout_ms) override {
     return mpi_.send(rank_, tag_, frame, timeout_ms, &is_closed_);
   }
-  Status receive(Bytes& frame, int timeout_ms) override {
+  Status receive(Bytes& frame, uint64_t max_bytes, int timeout_ms) override {
     const auto begin = Clock::now();
     for (int count = 0;; pause(count)) {
       if (is_closed_) return make_error(StatusCode::io_error, "the connection was closed here");
@@ -79,6 +79,9 @@ class MpiChannel final : public Channel {
         if (Clock::now() - begin < std::chrono::milliseconds(timeout_ms)) continue;
         return make_error(StatusCode::io_error, concat("nothing was heard for ", timeout_ms, " ms"));
       }
+      if (size < 0 || static_cast<uint64_t>(size) > max_bytes)
+        return make_error(StatusCode::bad_file,
+                          concat(peer_, " sent a frame of ", size, " bytes, at most ", max_bytes, " are allowed"));
       frame.resize(static_cast<size_t>(size));
       PAGODA_RETURN_IF_ERROR(mpi_.receive(rank_, tag_, frame, timeout_ms, is_closed_));
       return frame.empty() ? make_error(StatusCode::io_error, "the other end closed the connection") : ok_status();

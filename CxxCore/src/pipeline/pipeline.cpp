@@ -19,7 +19,7 @@ Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_m
     if (auto channel = stage.connect(); channel.is_ok()) {
       Bytes frame;
       status = (*channel)->send(encode(own), timeout_ms);
-      if (status.is_ok()) status = (*channel)->receive(frame, timeout_ms);
+      if (status.is_ok()) status = (*channel)->receive(frame, kMaxHelloBytes, timeout_ms);
       if (status.is_ok()) {
         Result<Hello> hello = decode_hello(frame);
         if (hello.is_ok() && hello->model == own.model) return Greeted{std::move(*channel), std::move(*hello)};

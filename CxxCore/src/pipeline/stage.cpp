@@ -152,7 +152,7 @@ Status Stage::run(const Bytes& plan_frame, const Bytes& rows_frame, Bytes& out) 
 
 Status Stage::serve(std::unique_ptr<Channel> channel, const std::atomic<bool>& stop) {
   Bytes frame, plan, out;
-  PAGODA_RETURN_IF_ERROR(channel->receive(frame, config_.timeout_ms));
+  PAGODA_RETURN_IF_ERROR(channel->receive(frame, kMaxHelloBytes, config_.timeout_ms));
   Result<Hello> other = decode_hello(frame);
   Status status = other.status;
   if (status.is_ok() && other->model != hello_.model)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -51,12 +52,20 @@ class TcpChannel final : public Channel {
     return write(frame, timeout_ms);
   }
 
-  Status receive(Bytes& frame, int timeout_ms) override {
+  // Memory follows what has arrived: a length alone costs at most a mebibyte.
+  Status receive(Bytes& frame, uint64_t max_bytes, int timeout_ms) override {
     uint64_t size = 0;
     PAGODA_RETURN_IF_ERROR(read(std::as_writable_bytes(std::span(&size, 1)), timeout_ms));
-    if (size > kMaxFrameBytes) return make_error(StatusCode::bad_file, peer_ + " sent a frame of an impossible length");
-    frame.resize(static_cast<size_t>(size));
-    return read(frame, timeout_ms);
+    if (size > max_bytes)
+      return make_error(StatusCode::bad_file,
+                        concat(peer_, " sent a frame of ", size, " bytes, at most ", max_bytes, " are allowed"));
+    frame.clear();
+    while (frame.size() < size) {
+      const size_t have = frame.size();
+      frame.resize(have + std::min<size_t>(size - have, std::max<size_t>(have, 1 << 20)));
+      PAGODA_RETURN_IF_ERROR(read(std::span(frame).subspan(have), timeout_ms));
+    }
+    return ok_status();
   }
 
   void close() noexcept override {

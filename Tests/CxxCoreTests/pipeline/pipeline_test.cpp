@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -13,6 +14,7 @@
 #include "engine/engine_thread.h"
 #include "engine/schedules.h"
 #include "pipeline/messages.h"
+#include "pipeline/raw_client.h"
 #include "pipeline/split.h"
 #include "pipeline/stage_server.h"
 #include "support/test.h"
@@ -188,6 +190,93 @@ PAGODA_TEST(pipeline_refuses_broken_frames) {
     (void)pipeline::decode_failure(frame);
   }
   CHECK(num_refused > 500);
+}
+
+// Sizes are divided by and allocated: a stage checks what it is sent.
+PAGODA_TEST(pipeline_refuses_sizes_and_types_that_no_engine_has) {
+  const pipeline::Assignment good{.first_layer = 1,
+                                  .end_layer = 2,
+                                  .rope_scaling = "",
+                                  .sizes = {.num_kv_blocks = 8,
+                                            .num_state_slots = 2,
+                                            .max_num_tokens = 8,
+                                            .max_num_seqs = 2,
+                                            .max_blocks_per_seq = 4,
+                                            .max_model_len = 64}};
+  const auto decoded = [](const pipeline::Assignment& a) {
+    return pipeline::decode_assignment(pipeline::encode(a)).status;
+  };
+  CHECK_OK(decoded(good));
+  for (const auto& [change, words] : std::vector<std::pair<std::function<void(pipeline::Assignment&)>, std::string>>{
+           {[](auto& a) { a.sizes.block_size = 0; }, "block_size is 0"},
+           {[](auto& a) { a.sizes.block_size = -16; }, "block_size is -16"},
+           {[](auto& a) { a.sizes.num_kv_blocks = INT64_MAX; }, "num_kv_blocks"},
+           {[](auto& a) { a.sizes.num_kv_blocks = 0; }, "num_kv_blocks"},
+           {[](auto& a) { a.sizes.num_state_slots = -1; }, "num_state_slots"},
+           {[](auto& a) { a.sizes.num_checkpoints = 3; }, "num_checkpoints"},
+           {[](auto& a) { a.sizes.max_num_tokens = 0; }, "max_num_tokens"},
+           {[](auto& a) { a.sizes.max_num_seqs = INT32_MIN; }, "max_num_seqs"},
+           {[](auto& a) { a.sizes.max_logits_rows = -1; }, "max_logits_rows"},
+           {[](auto& a) { a.sizes.max_blocks_per_seq = 0; }, "max_blocks_per_seq"},
+           {[](auto& a) { a.sizes.max_state_saves = -1; }, "max_state_saves"},
+           {[](auto& a) { a.sizes.max_model_len = INT32_MAX; }, "max_model_len"},
+           {[](auto& a) { a.sizes.max_draft_rows = -1; }, "max_draft_rows"},
+           {[](auto& a) { a.sizes.attention_window = -1; }, "attention_window"},
+           {[](auto& a) { a.format = static_cast<WeightFormat>(99); }, "types"},
+           {[](auto& a) { a.kv_dtype = DType::i64; }, "types"}}) {
+    pipeline::Assignment bad = good;
+    change(bad);
+    CHECK(decoded(bad).message.find(words) != std::string::npos);
+  }
+  pipeline::Hello hello;
+  CHECK_OK(pipeline::decode_hello(pipeline::encode(hello)));
+  hello.memory_bytes = -1;
+  CHECK(!pipeline::decode_hello(pipeline::encode(hello)).is_ok());
+  hello = {};
+  hello.speed = std::numeric_limits<double>::quiet_NaN();
+  CHECK(!pipeline::decode_hello(pipeline::encode(hello)).is_ok());
+}
+
+// The eight bytes of a length, and nothing else: they cost no memory, and too large a first frame is refused.
+PAGODA_TEST(pipeline_gives_no_memory_for_a_length_alone) {
+  auto listener = pipeline::TcpListener::open("127.0.0.1:0");
+  REQUIRE_OK(listener);
+  const std::string address = "127.0.0.1:" + std::to_string((*listener)->port());
+  const auto receive = [&](uint64_t stated, uint64_t max_bytes, pipeline::Bytes& frame) {
+    std::thread peer([&] {
+      test::RawClient client(address);
+      client.send(&stated, sizeof stated);
+    });
+    auto channel = (*listener)->accept(600'000);
+    peer.join();
+    CHECK_OK(channel);
+    return channel.is_ok() ? (*channel)->receive(frame, max_bytes, 600'000) : channel.status;
+  };
+  pipeline::Bytes frame;
+  const Status cut = receive(pipeline::kMaxFrameBytes, pipeline::kMaxFrameBytes, frame);
+  CHECK(cut.message.find("closed the connection") != std::string::npos);
+  CHECK(frame.capacity() <= 2 << 20);
+  const Status long_hello = receive(pipeline::kMaxHelloBytes + 1, pipeline::kMaxHelloBytes, frame);
+  CHECK(long_hello.message.find("at most 65536 are allowed") != std::string::npos);
+  const Status endless = receive(UINT64_MAX, pipeline::kMaxFrameBytes, frame);
+  CHECK(endless.code == StatusCode::bad_file);
+}
+
+PAGODA_TEST(pipeline_sends_frames_of_several_mebibytes_whole) {
+  auto listener = pipeline::TcpListener::open("127.0.0.1:0");
+  REQUIRE_OK(listener);
+  pipeline::Bytes sent((5 << 20) + 3), received;
+  for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 2654435761u >> 24);
+  std::thread peer([&] {
+    auto channel = pipeline::connect_tcp("127.0.0.1:" + std::to_string((*listener)->port()), 600'000);
+    CHECK_OK(channel);
+    if (channel.is_ok()) CHECK_OK((*channel)->send(sent, 600'000));
+  });
+  auto channel = (*listener)->accept(600'000);
+  CHECK_OK(channel);
+  if (channel.is_ok()) CHECK_OK((*channel)->receive(received, pipeline::kMaxFrameBytes, 600'000));
+  peer.join();
+  CHECK(received == sent);
 }
 
 PAGODA_TEST(pipeline_divides_layers_by_speed_within_memory) {
