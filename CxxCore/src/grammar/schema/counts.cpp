@@ -110,15 +110,20 @@ void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const
       return fail(slot.path, std::string("'multipleOf' beside a '") + key + "' that is no whole number");
     const int64_t value = bound->as_integer();
     const std::string_view name = key;
+    if ((name == "exclusiveMinimum" && value == INT64_MAX) || (name == "exclusiveMaximum" && value == INT64_MIN))
+      return fail(slot.path, std::string("'") + key + "' leaves no number of 64 bits");
     if (name == "minimum") low = std::max(low, value);
     if (name == "exclusiveMinimum") low = std::max(low, value + 1);
     if (name == "maximum") high = std::min(high, value);
     if (name == "exclusiveMaximum") high = std::min(high, value - 1);
   }
-  if (low > INT64_MIN && high < INT64_MAX && (high - low) / step <= 4096) {
-    const int64_t remainder = ((low % step) + step) % step;
-    for (int64_t value = low + (step - remainder) % step; value <= high && is_ok(); value += step)
-      builder_.add_literal(slot.from, std::to_string(value), slot.to);
+  // The distance of two signed numbers fits an unsigned one; sums beyond `high` are never formed.
+  const uint64_t distance = low <= high ? static_cast<uint64_t>(high) - static_cast<uint64_t>(low) : 0;
+  if (low > INT64_MIN && high < INT64_MAX && distance / static_cast<uint64_t>(step) <= 4096) {
+    const int64_t first = (step - (low % step + step) % step) % step;  // from `low` to the first multiple
+    if (low > high || static_cast<uint64_t>(first) > distance) return;
+    for (uint64_t at = static_cast<uint64_t>(first); at <= distance && is_ok(); at += static_cast<uint64_t>(step))
+      builder_.add_literal(slot.from, std::to_string(low + static_cast<int64_t>(at)), slot.to);
     return;
   }
   if ((low > INT64_MIN && low > 0) || (high < INT64_MAX && high < 0) || (low > INT64_MIN && low < 0) ||
