@@ -53,11 +53,10 @@ class GgufReader {
   // Makes sure that header_ contains `count` bytes from `at_` on. Reads ahead, because many small reads would be slow.
   Status need(uint64_t count) {
     constexpr uint64_t kAhead = 256 << 10;
-    const uint64_t have = gguf_.header_.size();
-    if (count <= have - at_) return ok_status();
+    const uint64_t have = gguf_.header_.size(), room = kMaxGgufHeaderBytes - at_;  // at_ never exceeds the maximum
+    if (count <= std::min(have - at_, room)) return ok_status();
     if (count > file_.size_bytes() - at_) return bad(concat("ends within its header, at byte ", at_));
-    if (count > kMaxGgufHeaderBytes - at_)
-      return bad(concat("has a header of more than ", kMaxGgufHeaderBytes, " bytes"));
+    if (count > room) return bad(concat("has a header of more than ", kMaxGgufHeaderBytes, " bytes"));
     const uint64_t end = std::min(file_.size_bytes(), std::max(at_ + count, have + kAhead));
     gguf_.header_.resize(end);
     return file_.read(have, std::as_writable_bytes(std::span(gguf_.header_).subspan(have)));

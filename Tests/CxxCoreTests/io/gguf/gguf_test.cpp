@@ -128,6 +128,20 @@ PAGODA_TEST(gguf_refuses_every_bad_header) {
   }
 }
 
+// Small keys in bytes that were read ahead lead past the maximum; what follows them must be refused too.
+PAGODA_TEST(gguf_refuses_a_header_that_passes_its_limit_in_small_steps) {
+  const auto bytes = [](const std::string& key, uint64_t count) {
+    return gguf_string(key) + raw(kArray) + raw(uint32_t{0}) + raw(count) + std::string(count, 'x');
+  };
+  GgufParts parts{.num_keys = 1, .keys = bytes("first", kMaxGgufHeaderBytes - 1000)};
+  CHECK_OK(open(parts.bytes()));
+  for (; parts.num_keys < 100; ++parts.num_keys) parts.keys += gguf_u32("key " + std::to_string(parts.num_keys), 1);
+  test::check_row("small keys", open(parts.bytes()).status, StatusCode::bad_file, "a header of more than");
+  parts.keys += bytes("last", 1 << 20);
+  ++parts.num_keys;
+  test::check_row("a large key", open(parts.bytes()).status, StatusCode::bad_file, "a header of more than");
+}
+
 PAGODA_TEST(gguf_reads_every_kind_of_value) {
   const std::string list =
       gguf_string("list") + raw(kArray) + raw(uint32_t{5}) + raw(uint64_t{2}) + raw(int32_t{-1}) + raw(int32_t{7});
