@@ -15,6 +15,8 @@
 namespace pagoda::grammar {
 
 Result<Grammar> compile_regex(std::string_view expression, CompileBudget& budget) {
+  if (text::find_invalid_utf8(expression) != std::string_view::npos)
+    return make_error(StatusCode::invalid_argument, "the regular expression is not valid UTF-8");
   const Result<Pattern> pattern = compile_pattern(expression, budget, /*is_whole=*/true);
   if (!pattern.is_ok())
     return make_error(StatusCode::invalid_argument, "the regular expression " + pattern.status.message);

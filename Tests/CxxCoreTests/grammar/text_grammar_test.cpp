@@ -131,6 +131,7 @@ PAGODA_TEST(grammar_too_many_ways_to_begin_are_an_error) {
 PAGODA_TEST(grammar_text_refusals_name_the_reason) {
   const std::vector<std::pair<GrammarSpec, const char*>> rows{
       {{"regex", "(a"}, "regular expression"},
+      {{"regex", "a\xE4\xB8"}, "not valid UTF-8"},
       {{"regex", "a(?=b)"}, "regular expression"},
       {{"choice", "[]"}, "array of strings"},
       {{"choice", R"(["a", ""])"}, "choice 1"},
