@@ -14,7 +14,7 @@ public final class Server: Sendable {
   /// The page's address for browsers; for a Unix socket, `unix:` and the path.
   public let url: String
 
-  private let front: Front
+  let front: Front
   private let http: HTTPServer
 
   private init(_ front: Front, _ http: HTTPServer, _ options: ServerOptions) {

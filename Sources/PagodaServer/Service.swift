@@ -45,7 +45,8 @@ final class Service: @unchecked Sendable {
       maximumSequences: plan.maximumSequences + options.maximumWaiting,
       maximumPromptTokens: max(1 << 20, 4 * plan.maximumModelLength))
     generator = Generator(
-      engine: engine, admission: admission, metrics: metrics, pendingEvents: options.pendingEvents)
+      engine: engine, admission: admission, grammars: host.grammars, metrics: metrics,
+      pendingEvents: options.pendingEvents)
     tokens = TokenTexts(tokenizer: engine.tokenizer, endOfText: Set(engine.info.endOfTextTokens))
     guarding = host.guarding
     pooling = options.pooling

@@ -10,6 +10,7 @@
 #include "pagoda/activity.h"
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
+#include "pagoda/grammar.h"
 #include "pagoda/model_info.h"
 #include "pagoda/model_source.h"
 #include "pagoda/options.h"
@@ -56,6 +57,10 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   // How much of a prompt a request with this Request::cache_salt would find in memory now. Never waits for a step and
   // changes nothing, not even the eviction order. Prefixes that are only on disk do not count.
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
+  // Compiles a grammar ahead of the requests that use it, which may take half a second of CPU time; submit() compiles
+  // those that are not compiled yet. The engine keeps the grammars used last.
+  bool has_grammar(const GrammarSpec& grammar) const noexcept;
+  Status compile_grammar(const GrammarSpec& grammar) const noexcept;
   // The files on disk that together cover the longest prefix of a prompt, first to last; empty without a prefix folder.
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
   // Takes over a file written by another engine, from `path` in the folder's file system, as `name`. Its head is

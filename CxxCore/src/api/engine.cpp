@@ -77,6 +77,19 @@ PrefixMatch Engine::find_prefix(const std::vector<int32_t>& prompt_ids, const st
   return match;
 }
 
+bool Engine::has_grammar(const GrammarSpec& grammar) const noexcept {
+  bool is_found = false;
+  (void)guarded([&] {
+    is_found = thread_->has_grammar(grammar);
+    return ok_status();
+  });
+  return is_found;
+}
+
+Status Engine::compile_grammar(const GrammarSpec& grammar) const noexcept {
+  return guarded([&] { return thread_->compile_grammar(grammar); });
+}
+
 PrefixFilesResult Engine::prefix_files(const std::vector<int32_t>& prompt_ids,
                                        const std::string& cache_salt) const noexcept {
   PrefixFilesResult result;

@@ -135,6 +135,17 @@ Status EngineThread::add_prefix_file(const std::string& path, const std::string&
       .status;
 }
 
+bool EngineThread::has_grammar(const GrammarSpec& spec) const {
+  std::lock_guard lock(state_->mutex);
+  return state_->core && state_->core->has_grammar(spec);
+}
+
+Status EngineThread::compile_grammar(const GrammarSpec& spec) const {
+  return with_core(PrefixFilesResult{},
+                   [&](const EngineCore& core) { return PrefixFilesResult{core.compile_grammar(spec), {}}; })
+      .status;
+}
+
 EngineStats EngineThread::stats() const {
   std::lock_guard lock(state_->mutex);
   if (!state_->core) return state_->final_stats;

@@ -30,6 +30,8 @@ class EngineThread {
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
   void cancel(uint64_t request_id);
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
+  bool has_grammar(const GrammarSpec& spec) const;
+  Status compile_grammar(const GrammarSpec& spec) const;
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   Status add_prefix_file(const std::string& path, const std::string& name) const;
   EngineStats stats() const;

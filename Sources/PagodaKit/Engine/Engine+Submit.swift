@@ -53,15 +53,8 @@ extension Engine {
     if let seconds = request.promptProgressInterval {
       coreRequest.progress_interval_ms = Int32(max(0, min(seconds * 1000, 3_600_000)))
     }
-    if let grammar = request.grammar { coreRequest.grammar = grammar.core }
-    if let calls = try request.callGrammar ?? request.requiredCalls(of: tools, prompt: prompt.text) {
-      coreRequest.grammar.kind = std.string("tool_calls")
-      coreRequest.grammar.schema = std.string(calls)
-    }
-    if let grammar = request.coreGrammar {
-      coreRequest.grammar.kind = std.string(grammar.kind)
-      coreRequest.grammar.schema = std.string(grammar.text)
-    }
+    let calls = try request.callGrammar ?? request.requiredCalls(of: tools, prompt: prompt.text)
+    if let grammar = request.grammarSpec(calls: calls) { coreRequest.grammar = grammar }
     coreRequest.prompt_has_thinking_tags = prompt.hasThinkingTags && request.hasThinkingTags
     coreRequest.use_cache = request.usesPrefixCache
     coreRequest.priority = Int32(clamping: request.priority)

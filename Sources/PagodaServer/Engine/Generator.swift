@@ -44,37 +44,109 @@ final class Generator: Sendable {
   let admission: Admission
   let metrics: Metrics
   let pendingEvents: Int
+  private let grammars: GrammarPool
   private let thinking: ThinkingTokens
   let fillInMiddle: FillInMiddle?
 
-  init(engine: Engine, admission: Admission, metrics: Metrics, pendingEvents: Int) {
+  init(engine: Engine, admission: Admission, grammars: GrammarPool, metrics: Metrics, pendingEvents: Int) {
     self.engine = engine
     self.admission = admission
+    self.grammars = grammars
     self.metrics = metrics
     self.pendingEvents = pendingEvents
     thinking = ThinkingTokens(engine.tokenizer)
     fillInMiddle = FillInMiddle(engine.tokenizer)
   }
 
+  typealias Dispatch = @Sendable (@escaping @Sendable () -> Void) -> Void
+
   /// Runs on a worker. Throws errors that are detected before anything is generated.
   func run(
-    _ generation: Generation, format: some AnswerFormat, on exchange: Exchange,
-    dispatch: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    _ generation: Generation, format: some AnswerFormat, on exchange: Exchange, dispatch: @escaping Dispatch
   ) throws {
     try generation.check()
     try admission.enter(generation.sequenceCount)
     let prompts: [PreparedPrompt]
-    let readers: [AnswerReader]
     let logprobBytes: Int
     do {
       prompts = try generation.prompts.map { try prepare($0, of: generation) }
-      readers = try prompts.flatMap { prompt in
-        try (0..<generation.answers).map { _ in try prompt.reader(thinking) }
-      }
       logprobBytes = generation.logprobBytes(prompts, context: engine.info.plan.maximumModelLength)
       try admission.enter(logprobBytes: logprobBytes)
     } catch {
       admission.leave(generation.sequenceCount)
+      throw error
+    }
+    let start = Start(generation: generation, prompts: prompts, logprobBytes: logprobBytes)
+    let isCompiled = prompts.allSatisfy { engine.hasGrammar(of: start.constraint(of: $0)) }
+    if isCompiled { return try begin(start, format: format, on: exchange, dispatch: dispatch) }
+    do {
+      try grammars.add(key: generation.shareID) { [self] in
+        compile(start, format, exchange) {
+          dispatch { [self] in
+            answering(exchange, format) { try begin(start, format: format, on: exchange, dispatch: dispatch) }
+          }
+        }
+      }
+    } catch {
+      leave(start)
+      throw error
+    }
+  }
+
+  /// An admitted request with its prompts.
+  private struct Start: Sendable {
+    var generation: Generation
+    var prompts: [PreparedPrompt]
+    var logprobBytes: Int
+
+    /// A request whose constraint is that of the prompt's answers.
+    func constraint(of prompt: PreparedPrompt) -> Request {
+      var request = Request(prompt: .tokens([]))
+      request.grammar = generation.grammar
+      request.callGrammar = prompt.callGrammar
+      return request
+    }
+  }
+
+  private func leave(_ start: Start) {
+    admission.leave(start.generation.sequenceCount)
+    admission.leave(logprobBytes: start.logprobBytes)
+  }
+
+  /// Runs on a thread of the pool; `next` follows unless a constraint is refused.
+  private func compile(
+    _ start: Start, _ format: some AnswerFormat, _ exchange: Exchange, next: @escaping @Sendable () -> Void
+  ) {
+    do {
+      if exchange.isGone { throw APIError.shuttingDown }  // the client cannot receive it
+      for prompt in start.prompts { try engine.compileGrammar(of: start.constraint(of: prompt)) }
+    } catch {
+      leave(start)
+      return answering(exchange, format) { throw Self.refusal(error, start.generation) }
+    }
+    next()
+  }
+
+  private func answering(_ exchange: Exchange, _ format: some AnswerFormat, _ work: () throws -> Void) {
+    do {
+      try work()
+    } catch {
+      exchange.reply(.whole(APIError(any: error).response(format.errorShape)))
+    }
+  }
+
+  /// Submits the sequences of an admitted request. Runs on a worker.
+  private func begin(
+    _ admitted: Start, format: some AnswerFormat, on exchange: Exchange, dispatch: @escaping Dispatch
+  ) throws {
+    let (generation, prompts, logprobBytes) = (admitted.generation, admitted.prompts, admitted.logprobBytes)
+    let readers: [AnswerReader]
+    do {
+      readers = try prompts.flatMap { prompt in
+        try (0..<generation.answers).map { _ in try prompt.reader(thinking) }
+      }
+    } catch {
+      leave(admitted)
       throw error
     }
     let headers =
@@ -130,73 +202,6 @@ final class Generator: Sendable {
   private static func omissionHeaders(_ prompts: [PreparedPrompt]) -> [HTTPHeader] {
     let count = prompts.map(\.omittedMessages).max() ?? 0
     return count > 0 ? [HTTPHeader("x-pagoda-omitted-messages", String(count))] : []
-  }
-
-  func prepare(_ prompt: Generation.Prompt, of generation: Generation) throws -> PreparedPrompt {
-    var omitted = 0
-    let encoded =
-      switch prompt {
-      case .chat(let chat): try encode(chat, of: generation, omitted: &omitted)
-      case .text(let text): try engine.encode(.text(text), thinking: nil)
-      case .tokens(let ids): try engine.encode(.tokens(ids), thinking: nil)
-      case .middle(let prefix, let suffix): try encode(before: prefix, after: suffix)
-      }
-    var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
-    prepared.omittedMessages = omitted
-    prepared.hasThinkingTags = encoded.hasThinkingTags
-    prepared.callGrammar = generation.callGrammar(prompt: encoded.text)
-    if let continued = generation.continued {
-      prepared.opening = .textOnly
-      prepared.ids += try encode(continued, opening: encoded.opening)
-    }
-    prepared.clampedTokens = try checkLength(prepared.ids.count, generation)
-    return prepared
-  }
-
-  private func encode(_ chat: ChatPrompt, of generation: Generation, omitted: inout Int) throws -> EncodedPrompt {
-    guard generation.contextPolicy == .trim else { return try engine.encode(chat) }
-    let trimmed = try engine.encodeTrimmed(chat, maximumTokens: generation.sampling.maximumTokens)
-    omitted = trimmed.omittedMessages
-    return trimmed.encoded
-  }
-
-  private func encode(before prefix: String, after suffix: String) throws -> EncodedPrompt {
-    guard let fillInMiddle, let tokenizer = engine.tokenizer else {
-      throw APIError.invalid(
-        "suffix needs a model with fill-in-the-middle tokens such as <|fim_prefix|>, and this one has none",
-        param: "suffix")
-    }
-    let ids = try fillInMiddle.encode(before: prefix, after: suffix, tokenizer)
-    var encoded = try engine.encode(.tokens(ids), thinking: nil)
-    encoded.hasThinkingTags = false
-    return encoded
-  }
-
-  /// The part of the answer supplied by the client. If the template has opened the thinking, it is closed.
-  private func encode(_ continued: Continued, opening: OutputParser.Opening) throws -> [Int32] {
-    guard let tokenizer = engine.tokenizer else { return [] }
-    var ids: [Int32] = []
-    if opening == .reasoning {
-      ids += try tokenizer.encode(continued.reasoning, parsingSpecialTokens: false)
-      ids += try tokenizer.encode("\n</think>\n\n", parsingSpecialTokens: true)
-    }
-    return ids + (try tokenizer.encode(continued.text, parsingSpecialTokens: false))
-  }
-
-  /// Returns the limit that fits if the given one does not. The wording is OpenAI's, because clients look for it before
-  /// they shorten a conversation.
-  private func checkLength(_ count: Int, _ generation: Generation) throws -> Int? {
-    let context = engine.info.plan.maximumModelLength
-    let part = generation.promptField
-    if count == 0 { throw APIError.invalid("the prompt is empty", param: part) }
-    if count >= context {
-      throw APIError.invalid(
-        "This model's maximum context length is \(context) tokens. However, your \(part) resulted in \(count) tokens, "
-          + "which leaves no room for an answer. Please reduce the length of the \(part).",
-        param: part, code: "context_length_exceeded")
-    }
-    guard let wanted = generation.sampling.maximumTokens, count + wanted > context else { return nil }
-    return context - count
   }
 
   /// Submits every sequence. If one is refused, those before it are cancelled.
@@ -261,20 +266,5 @@ extension PagodaError {
     case .invalidArgument(let message), .unsupported(let message), .resourceExhausted(let message): message
     default: nil
     }
-  }
-}
-
-/// A prompt ready for the engine, and the parser of its answers.
-struct PreparedPrompt: Sendable {
-  var ids: [Int32]
-  var opening: OutputParser.Opening
-  var tools: [JSONValue]
-  var callGrammar: String?
-  var clampedTokens: Int?  // the maximum that fits, if more were requested
-  var hasThinkingTags = true  // see EncodedPrompt
-  var omittedMessages = 0  // left out at the start of the conversation, see ContextPolicy
-
-  func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {
-    try AnswerReader(opening: opening, tools: tools, thinking: thinking)
   }
 }

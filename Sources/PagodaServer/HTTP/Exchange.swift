@@ -81,6 +81,13 @@ final class Exchange: @unchecked Sendable {
     wake?()
   }
 
+  /// Whether the client has disconnected.
+  var isGone: Bool {
+    lock.withLock {
+      if case .gone = answer { true } else { false }
+    }
+  }
+
   /// Sets the action for when the client disconnects; called immediately if it has.
   func onGone(_ action: @escaping @Sendable () -> Void) {
     let isGone = lock.withLock {

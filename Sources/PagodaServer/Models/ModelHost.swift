@@ -40,6 +40,7 @@ final class ModelHost: @unchecked Sendable {
   let options: ServerOptions
   let guarding: Guard
   let metrics: Metrics
+  let grammars = GrammarPool()
   let responses: ResponseStore
   let peers: [PrefixPeer]
   let created = Int64(Date().timeIntervalSince1970)

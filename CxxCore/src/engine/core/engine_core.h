@@ -83,6 +83,8 @@ class EngineCore {
   // How many of these tokens are cached, and how many a request with this salt would not compute again. Any thread, at
   // any time, including inside an event: does not wait for a step, and does not change the cache.
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
+  bool has_grammar(const GrammarSpec& spec) const { return grammars_.has(spec); }
+  Status compile_grammar(const GrammarSpec& spec) const { return grammars_.find_or_compile(spec).status; }
   // See Engine. Any thread, at any time.
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   Status add_prefix_file(const std::string& path, const std::string& name) const;

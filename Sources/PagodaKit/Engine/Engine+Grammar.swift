@@ -1,0 +1,28 @@
+// Grammars compiled ahead of their requests, on a thread of the caller's choice.
+internal import CxxCore
+
+extension Engine {
+  /// Whether the constraint of a request is compiled already, or it has none. Calls that `toolChoice` requires do not
+  /// count.
+  package func hasGrammar(of request: Request) -> Bool {
+    request.grammarSpec(calls: request.callGrammar).map { core.engine.has_grammar($0) } ?? true
+  }
+
+  /// Compiles the constraint of a request, so that its submission takes no time for it. May take half a second of CPU
+  /// time; throws if the constraint cannot be enforced.
+  package func compileGrammar(of request: Request) throws {
+    guard let grammar = request.grammarSpec(calls: request.callGrammar) else { return }
+    try core.engine.compile_grammar(grammar).throwIfError()
+  }
+}
+
+extension Request {
+  /// The constraint in the core's form; `calls` is text of the kind `tool_calls`.
+  func grammarSpec(calls: String?) -> pagoda.GrammarSpec? {
+    if let coreGrammar {
+      return pagoda.GrammarSpec(kind: std.string(coreGrammar.kind), schema: std.string(coreGrammar.text))
+    }
+    if let calls { return pagoda.GrammarSpec(kind: "tool_calls", schema: std.string(calls)) }
+    return grammar?.core
+  }
+}
