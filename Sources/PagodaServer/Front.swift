@@ -8,6 +8,7 @@ final class Front: HTTPService, @unchecked Sendable {
   let metrics = Metrics()
   let responses: ResponseStore
   let peers: [PrefixPeer]
+  let exporter: SpanExporter?
   private let healthLog: HealthLog
   private let lock = NSLock()
   private var stored: ModelHost?  // guarded by `lock`
@@ -25,7 +26,11 @@ final class Front: HTTPService, @unchecked Sendable {
     responses = try options.responsesPath.map { try ResponseStore(path: $0) } ?? ResponseStore()
     metrics.droppedLogLines = options.droppedLogLines
     healthLog = HealthLog(options.eventLog)
+    exporter = try options.traceEndpoint.map { try SpanExporter($0, replica: options.replicaName) }
+    if let exporter { metrics.spans = { exporter.counts } }
   }
+
+  static let readinessPaths: Set = ["/health", "/ping", "/readyz"]
 
   /// Nil while the model loads.
   var host: ModelHost? { lock.withLock { stored } }
@@ -37,6 +42,7 @@ final class Front: HTTPService, @unchecked Sendable {
     do {
       if let preflight = guarding.preflight(request) { return .respond(preflight) }
       try guarding.check(request)
+      if guarding.asksForName(request), let host { return .respond(host.nameForRouters) }
       return try host?.action(for: request) ?? .respond(responseWhileLoading(request))
     } catch {
       let refusal = APIError(any: error)
@@ -48,11 +54,8 @@ final class Front: HTTPService, @unchecked Sendable {
   /// The page is available immediately; it shows itself that the model's name is not known yet.
   private func responseWhileLoading(_ request: HTTPRequest) -> HTTPResponse {
     if let page = PageFile.all[request.path], ["GET", "HEAD"].contains(request.method) { return page.response }
-    if ["/health", "/ping"].contains(request.path) {
-      return .json(
-        .object(["status": .string("loading"), "running": .integer(0), "waiting": .integer(0)]), status: 503,
-        headers: [HTTPHeader("Retry-After", "1")])
-    }
+    if request.path == "/livez" { return Health().liveness }
+    if Self.readinessPaths.contains(request.path) { return Health.loading }
     return APIError.loading.response(Self.shape(of: request.path))
   }
 
@@ -61,6 +64,7 @@ final class Front: HTTPService, @unchecked Sendable {
     let seconds = monotonicSeconds() - exchange.start
     metrics.answered(status: status)
     if let host { healthLog.note(host.health) }
+    exporter?.add(exchange)
     let key = guarding.keyIndex(request)
     if let key { guarding.limits.use(key, tokens: exchange.record.tokens) }
     options.structuredLog?(exchange.record.line(of: exchange, key: key.map { guarding.keys[$0].name }))
@@ -80,7 +84,11 @@ final class Front: HTTPService, @unchecked Sendable {
     ).response(Self.shape(of: request.path))
   }
 
-  func headers(for request: HTTPRequest) -> [HTTPHeader] { guarding.originHeaders(request) }
+  func headers(for request: HTTPRequest) -> [HTTPHeader] {
+    guarding.originHeaders(request) + (options.replicaName.map { [HTTPHeader("x-pagoda-replica", $0)] } ?? [])
+  }
+
+  func trace(of request: HTTPRequest) -> TraceContext? { TraceContext(request, always: exporter != nil) }
 
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
     if error.status == 429 { return APIError.overloaded(error.message).response(Self.shape(of: request.path)) }

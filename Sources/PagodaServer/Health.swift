@@ -8,6 +8,8 @@ package struct Health: Equatable {
   package var isDraining = false
   /// Why no more answers can be generated; nil while the engine works.
   package var fault: String?
+  /// The fault ends without a restart: a stage of the pipeline is lost, and the server waits for its return.
+  package var recovers = false
   /// Whether there is a prefix folder, and why nothing is written there; nil if writing works.
   package var hasDisk = false
   package var diskReason: String?
@@ -24,7 +26,9 @@ package struct Health: Equatable {
     running += other.running
     waiting += other.waiting
     isDraining = isDraining || other.isDraining
-    fault = fault ?? other.fault
+    if fault == nil || !other.recovers && other.fault != nil {
+      (fault, recovers) = (other.fault ?? fault, other.recovers)
+    }
     hasDisk = hasDisk || other.hasDisk
     diskReason = diskReason ?? other.diskReason
   }
@@ -32,6 +36,14 @@ package struct Health: Equatable {
   var status: String { fault != nil ? "failed" : isDraining ? "shutting_down" : "ok" }
 
   package var statusCode: Int { status == "ok" ? 200 : 503 }
+
+  /// Whether a restart would not help: the engine works, or recovers by itself.
+  package var isAlive: Bool { fault == nil || recovers }
+
+  /// `/livez`: fails only if the process has to be restarted.
+  var liveness: HTTPResponse {
+    .json(.object(["status": .string(isAlive ? "ok" : "failed")]), status: isAlive ? 200 : 503)
+  }
 
   package var json: JSONValue {
     var members: [JSONValue.Member] = [
@@ -54,6 +66,13 @@ package struct Health: Equatable {
   }
 
   var response: HTTPResponse { .json(json, status: statusCode) }
+
+  /// The response while the model loads.
+  static var loading: HTTPResponse {
+    .json(
+      .object(["status": .string("loading"), "running": .integer(0), "waiting": .integer(0)]), status: 503,
+      headers: [HTTPHeader("Retry-After", "1")])
+  }
 
   /// The log line when `self` follows `other`.
   package func changes(since other: Health) -> [String] {

@@ -10,8 +10,6 @@ struct Replica: Sendable {
   var modelPath: String
   var fingerprint: String?
 
-  var headers: [HTTPHeader] { name.map { [HTTPHeader("x-pagoda-replica", $0)] } ?? [] }
-
   /// A router that relies on one version, or on bit-identical answers, can require that with its requests; a server
   /// that differs refuses them with both values.
   func check(_ request: HTTPRequest) throws {
@@ -27,6 +25,14 @@ struct Replica: Sendable {
     APIError.invalid(
       "the request expects a replica of \(what) '\(expected.prefix(200))'; this one has \(what) '\(actual)'",
       code: "\(what)_mismatch", status: 412)
+  }
+}
+
+extension ModelHost {
+  /// What a router without a key learns: the name that requests use, under the keys that sglang-router reads.
+  var nameForRouters: HTTPResponse {
+    let name = JSONValue.string(current.names.names[0])
+    return .json(.object(["model_path": name, "served_model_name": name]))
   }
 }
 
@@ -106,7 +112,7 @@ extension Service {
               .init(key: "prompt_tokens", value: .integer(Int64(ids.count))),
               .init(key: "matched_tokens", value: .integer(Int64(match.matchedTokens))),
               .init(key: "cached_tokens", value: .integer(Int64(match.cachedTokens))),
-            ] + load + identity), headers: replica.headers)))
+            ] + load + identity))))
   }
 
   private func prefixRequest(_ body: [UInt8], owner: String) throws -> Generation {

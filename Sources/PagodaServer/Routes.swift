@@ -42,13 +42,12 @@ extension Service {
   func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
     exchange.record.begin(model: models.names[0])
-    generation.headers = replica.headers
     generation.shareID = guarding.shareID(of: exchange.request)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
     if let peers, let prompt = generation.prompts.first, generation.prompts.count == 1 {
       let (ready, salt) = (generation, generation.cacheSalt)
       let ids = try generator.prepare(prompt, of: generation).ids
-      let isBrought = peers.bring(ids, cacheSalt: salt) { [self] in
+      let isBrought = peers.bring(ids, cacheSalt: salt, trace: exchange.trace) { [self] in
         dispatch { [self] in
           do {
             try generator.run(ready, format: format, on: exchange, dispatch: dispatch)

@@ -11,15 +11,19 @@ import PagodaKit
 public final class Server: Sendable {
   /// The port it listens on; 0 for a path.
   public let port: UInt16
+  /// The port of ``ServerOptions/metricsPort``; nil if there is none.
+  public var metricsPort: UInt16? { monitor?.port }
   /// The page's address for browsers; for a Unix socket, `unix:` and the path.
   public let url: String
 
   let front: Front
   private let http: HTTPServer
+  private let monitor: HTTPServer?
 
-  private init(_ front: Front, _ http: HTTPServer, _ options: ServerOptions) {
+  private init(_ front: Front, _ http: HTTPServer, _ monitor: HTTPServer?, _ options: ServerOptions) {
     self.front = front
     self.http = http
+    self.monitor = monitor
     port = http.port
     if let path = options.unixPath {
       url = "unix:\(path)"
@@ -31,7 +35,11 @@ public final class Server: Sendable {
   }
 
   /// A server without references stops immediately.
-  deinit { http.stop(cutWith: APIError.shuttingDown.response().closing()) }
+  deinit {
+    http.stop(cutWith: APIError.shuttingDown.response().closing())
+    monitor?.stop(cutWith: .empty)
+    front.exporter?.close(within: 0)
+  }
 
   /// Starts to listen. The engine stays the caller's: shut it down after the server.
   public static func start(_ engine: Engine, options: ServerOptions = ServerOptions()) throws -> Server {
@@ -59,7 +67,19 @@ public final class Server: Sendable {
     } else {
       try http.start(host: options.host, port: options.port)
     }
-    return Server(front, http, options)
+    do {
+      return Server(front, http, try monitor(front, http, options), options)
+    } catch {
+      http.stop(cutWith: .empty)
+      throw error
+    }
+  }
+
+  private static func monitor(_ front: Front, _ http: HTTPServer, _ options: ServerOptions) throws -> HTTPServer? {
+    guard let port = options.metricsPort else { return nil }
+    let server = HTTPServer(Monitor(front, of: http), limits: Monitor.limits)
+    try server.start(host: options.metricsHost ?? options.host, port: port)
+    return server
   }
 
   /// Answers with this engine from now on. It stays the caller's: shut it down after the server.
@@ -99,7 +119,8 @@ public final class Server: Sendable {
     }
   }
 
-  /// Accepts no new requests, waits for those in flight, cuts off the rest after `seconds`, and closes the port.
+  /// Accepts no new requests, waits for those in flight, cuts off the rest after `seconds`, and closes the port. Until
+  /// then ``ServerOptions/metricsPort`` reports that the server is shutting down.
   public func shutDown(drainSeconds seconds: Double = 30) async {
     let host = front.host
     host?.drain()
@@ -112,6 +133,8 @@ public final class Server: Sendable {
     await withCheckedContinuation { continuation in
       Thread { [self] in
         http.stop(cutWith: APIError.shuttingDown.response().closing())
+        monitor?.stop(cutWith: .empty)
+        front.exporter?.close(within: 2)
         withExtendedLifetime(self) { continuation.resume() }
       }.start()
     }

@@ -10,6 +10,14 @@ public struct ServerOptions: Sendable {
   /// A Unix socket to listen on instead of an address; this user may connect, and its group if the umask permits
   /// writing.
   public var unixPath: String?
+  /// A second port for `/metrics`, `/livez`, `/readyz` and `/health` alone, which need no key there; nil opens none, 0
+  /// picks a free one.
+  public var metricsPort: UInt16?
+  /// The address of ``metricsPort``; nil means ``host``.
+  public var metricsHost: String?
+  /// The collector that gets a span for each request and its phases, as OTLP/HTTP in JSON, such as
+  /// `http://localhost:4318`; nil sends none.
+  public var traceEndpoint: String?
   /// Keys, one of which every request must have; if there are none, and no ``namedKeys``, no key is required.
   public var apiKeys: [String] = []
   /// Further keys, with names and limits.
@@ -94,7 +102,7 @@ public struct ServerOptions: Sendable {
     limits.allBodyBytes = max(allBodyBytes, maximumBodyBytes)
     limits.connectionsPerAddress = maximumConnectionsPerAddress
     limits.requestsPerAddress = maximumRequestsPerAddress
-    limits.firstPaths = ["/health", "/ping"]
+    limits.firstPaths = ["/health", "/ping", "/livez", "/readyz"]
     return limits
   }
 }

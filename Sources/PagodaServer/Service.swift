@@ -21,7 +21,7 @@ final class Service: @unchecked Sendable {
   let engine: Engine
   let models: ServedModels
   let admission: Admission
-  let metrics: Metrics
+  let metrics: ModelMetrics
   let generator: Generator
   let tokens: TokenTexts
   let guarding: Guard
@@ -40,7 +40,7 @@ final class Service: @unchecked Sendable {
     let options = host.options
     models = entry.names
     let plan = engine.info.plan
-    metrics = host.metrics
+    metrics = entry.metrics
     admission = Admission(
       maximumSequences: plan.maximumSequences + options.maximumWaiting,
       maximumPromptTokens: max(1 << 20, 4 * plan.maximumModelLength))

@@ -142,6 +142,26 @@ import Testing
     #expect(throws: UsageError.self) { try defaults.apply(to: &others, of: command) }
   }
 
+  @Test func a_default_folder_for_prefixes_is_not_for_pipelines() throws {
+    var defaults = Defaults()
+    defaults.environment = ["PAGODA_PREFIX_CACHE_DIR": "/var/cache/pagoda"]
+    let command = try #require(Command.find(["serve"])?.command)
+    for (words, folder) in [
+      ([], "/var/cache/pagoda"), (["--pipeline-stages", "10.0.0.2:9400"], nil), (["--pipeline"], nil),
+      (["--pipeline", "--prefix-cache-dir", "here"], "here"),
+    ] as [([String], String?)] {
+      var arguments = try Arguments(words, options: command.options)
+      try defaults.apply(to: &arguments, of: command)
+      #expect(arguments.string("prefix-cache-dir") == folder, "\(words)")
+    }
+    defaults.environment["PAGODA_PIPELINE_STAGES"] = "10.0.0.2:9400"
+    defaults.environment["PAGODA_PORT"] = "tcp://10.96.0.7:80"
+    var arguments = try Arguments([], options: command.options)
+    try defaults.apply(to: &arguments, of: command)
+    #expect(!arguments.has("port"), "that one comes from Kubernetes, for a service called pagoda")
+    #expect(!arguments.has("prefix-cache-dir") && arguments.has("pipeline-stages"))
+  }
+
   @Test func readings_of_a_server_have_rates_and_fit() {
     var first = ServerReading(
       metrics:

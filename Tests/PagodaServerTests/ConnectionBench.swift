@@ -33,7 +33,7 @@ struct NumberEncoder: StreamEncoder {
     case .event(let choice, _): (String(repeating: "\(choice % 10)", count: 1000) + "\n", false)
     case .keepAlive: ("alive\n", false)
     case .text(let text): (text, false)
-    case .cut: ("end\n", true)
+    case .cut(let reason): (reason.code == "client_too_slow" ? "too slow\n" : "end\n", true)
     }
   }
 }

@@ -34,11 +34,11 @@ import Testing
     let disk = JSONValue.parse(response.text)?["prefix_cache_disk"]
     #expect(response.status == 200 && disk?["writing"] == .bool(false) && disk?["reason"] == .string("is not a folder"))
     let metrics = try server.get("/metrics").text
-    #expect(metrics.contains("pagoda:prefix_disk_writing 0\n"))
-    #expect(metrics.contains("pagoda:prefix_disk_paused_info{reason=\"is not a folder\"} 1\n"))
-    #expect(metrics.contains("pagoda:engine_failed 0\n"))
-    #expect(metrics.contains("pagoda:prefix_host_max_bytes 1048576\n"))
-    #expect(metrics.contains("pagoda:prefix_host_hits_total 0\n"))
+    #expect(metrics.contains("pagoda:prefix_disk_writing{model_name=\"pagoda\"} 0\n"))
+    #expect(metrics.contains("pagoda:prefix_disk_paused_info{model_name=\"pagoda\",reason=\"is not a folder\"} 1\n"))
+    #expect(metrics.contains("pagoda:engine_failed{model_name=\"pagoda\"} 0\n"))
+    #expect(metrics.contains("pagoda:prefix_host_max_bytes{model_name=\"pagoda\"} 1048576\n"))
+    #expect(metrics.contains("pagoda:prefix_host_hits_total{model_name=\"pagoda\"} 0\n"))
     await server.shutDown()
     await engine.shutDown()
     #expect(lines.value == ["prefixes are not written to disk for now: is not a folder"])

@@ -34,6 +34,9 @@ import Testing
       #expect(value["model_path"] == .string("mini") && value["served_model_name"] == .string("pagoda-mini"))
       #expect(value["fingerprint"]?.stringValue == engine.info.fingerprint && engine.info.fingerprint != nil)
     }
+    for path in ["/health", "/v1/models", "/nothing", "/"] {
+      #expect(try server.get(path).headers["x-pagoda-replica"] == "replica-1", "\(path)")
+    }
     #expect(info["status"] == .string("ok") && info["queue_length"] == .integer(0))
     #expect(model["max_model_len"] == .integer(Int64(engine.info.plan.maximumModelLength)))
     let again = try await Self.start()

@@ -78,7 +78,7 @@ class Server:
 
     def statistic(self, name):
         text = requests.get(self.url + "/metrics").text
-        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
+        return float(re.search(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", text, re.MULTILINE).group(1))
 
     def wait_until_idle(self):
         idle = {"status": "ok", "running": 0, "waiting": 0}

@@ -37,6 +37,8 @@ package struct Defaults: Sendable {
 
   /// Options that contradict each other: giving one disables the other's default.
   private static let exclusive = ["model": "shape", "shape": "model", "think": "no-think", "no-think": "think"]
+  /// Options whose default is not used with some others, which exclude it: one environment then fits every role.
+  private static let unusable: [String: Set<String>] = ["prefix-cache-dir": ["pipeline", "pipeline-stages"]]
   /// Accepted only on the command line, because they change what a command does.
   private static let never: Set = ["help", "prompt", "prompt-file", "prompt-ids", "decode", "json"]
 
@@ -45,13 +47,23 @@ package struct Defaults: Sendable {
     let takesModel = command.operands.contains("MODEL")
     for option in command.options where !arguments.has(option.name) && !Self.never.contains(option.name) {
       if let other = Self.exclusive[option.name], arguments.has(other) { continue }
+      if Self.unusable[option.name]?.contains(where: { isGiven($0, arguments) }) ?? false { continue }
       if option.name == "model" && takesModel && !arguments.positionals.isEmpty { continue }
-      if let text = environment[Self.variable(option.name)], !text.isEmpty {
+      if let text = environment[Self.variable(option.name)], !text.isEmpty, !isServiceLink(text, option) {
         try set(option, .string(text), in: &arguments, from: Self.variable(option.name))
       } else if let value = fileValue(option.name, command: command.name) {
         try set(option, value, in: &arguments, from: Self.path)
       }
     }
+  }
+
+  /// Kubernetes sets PAGODA_PORT to a URL in every pod of a namespace with a service called pagoda.
+  private func isServiceLink(_ text: String, _ option: Option) -> Bool {
+    option.name == "port" && ["tcp://", "udp://"].contains(where: text.hasPrefix)
+  }
+
+  private func isGiven(_ option: String, _ arguments: Arguments) -> Bool {
+    arguments.has(option) || !(environment[Self.variable(option)] ?? "").isEmpty
   }
 
   /// `{"serve": {"port": 9000}, "quantize": "4bit"}`: a value under the command's name takes precedence.

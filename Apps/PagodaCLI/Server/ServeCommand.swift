@@ -27,6 +27,10 @@ extension Command {
           Option("host", value: "ADDRESS", help: "where to listen (default 127.0.0.1, this machine only)"),
           Option("port", value: "N", help: "port (default 8080); 0 picks a free one"),
           Option("unix", value: "PATH", help: "listen on a Unix socket instead"),
+          Option(
+            "metrics-port", value: "N",
+            help: "also serve /metrics, /livez, /readyz and /health on this port, without a key"),
+          Option("metrics-host", value: "ADDRESS", help: "where --metrics-port listens (default: --host)"),
           Option("api-key", value: "KEY", help: "require this key in requests; may be repeated"),
           Option(
             "api-key-file", value: "FILE",
@@ -75,6 +79,9 @@ extension Command {
           Option(
             "access-log", value: "FILE",
             help: "write a line of JSON for each request, without its content; - is standard error"),
+          Option(
+            "otlp-endpoint", value: "URL",
+            help: "send a span for each request to this OpenTelemetry collector: http://host:4318"),
         ]),
       SharedOptions.pipeline, SharedOptions.engine,
     ],
@@ -125,8 +132,11 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   // Announced first: a script that waits for the line below finds the server with pagoda ps.
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: names) }
   Terminal.write("pagoda: serving \(names) at \(server.url)\n")
+  if let port = server.metricsPort { log.write("pagoda: metrics and health at port \(port)") }
+  ServiceManager.notify("READY=1")
   defer { ServerRecord.withdraw() }
   await latch.wait()
+  ServiceManager.notify("STOPPING=1")
   log.write("pagoda: finishing requests in flight; press again to stop immediately")
   await server.shutDown(drainSeconds: drain)
   await engine?.shutDown()
@@ -210,6 +220,12 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   var options = ServerOptions()
   if let host = arguments.string("host") { options.host = host }
   if let port = try arguments.integer("port", in: 0...65535) { options.port = UInt16(port) }
+  options.metricsPort = try arguments.integer("metrics-port", in: 0...65535).map { UInt16($0) }
+  options.metricsHost = arguments.string("metrics-host")
+  if options.metricsHost != nil && options.metricsPort == nil {
+    throw UsageError("--metrics-host needs --metrics-port")
+  }
+  options.traceEndpoint = arguments.string("otlp-endpoint")
   try readKeys(arguments, into: &options)
   options.unixPath = arguments.string("unix")
   if options.unixPath != nil && (arguments.string("host") ?? arguments.string("port")) != nil {

@@ -38,6 +38,11 @@ struct APIError: Error, Sendable {
 }
 
 extension APIError {
+  /// The last event of a stream whose client does not read it.
+  static let tooSlow = APIError(
+    status: 408, message: "the client reads too slowly: the rest of the answer was dropped", type: "server_error",
+    code: "client_too_slow")
+
   init(_ error: FieldError) { self = .invalid(error.message, param: error.field) }
 
   init(_ error: PagodaError) {
@@ -50,6 +55,9 @@ extension APIError {
       self = APIError(
         status: 503, message: message, type: "server_error", code: "out_of_memory", retryAfter: 5)
     case .shutDown, .cancelled: self = .shuttingDown
+    case .deviceFailure(let message):
+      // Another replica, or this one after it has recovered, can answer: routers and clients try again.
+      self = APIError(status: 503, message: message, type: "server_error", code: error.code, retryAfter: 2)
     default: self = APIError(status: 500, message: error.message, type: "server_error", code: error.code)
     }
   }

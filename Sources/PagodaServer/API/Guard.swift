@@ -32,7 +32,7 @@ struct Guard: Sendable {
   }
 
   /// Routes that need no key: the page itself and the health check.
-  static let publicRoutes = Set(PageFile.all.keys).union(["/health", "/ping"])
+  static let publicRoutes = Set(PageFile.all.keys).union(["/health", "/ping", "/livez", "/readyz"])
 
   func check(_ request: HTTPRequest) throws {
     let hosts = request.values("host")
@@ -47,7 +47,14 @@ struct Guard: Sendable {
       throw APIError.invalid("requests of other web pages are refused", code: "origin_not_allowed", status: 403)
     }
     if let peerToken, request.path.hasPrefix(Service.peerPath) { return try checkPeer(request, peerToken) }
-    if !keys.isEmpty && !Self.publicRoutes.contains(request.path) { try checkKey(request) }
+    if !keys.isEmpty && !Self.publicRoutes.contains(request.path) && !asksForName(request) { try checkKey(request) }
+  }
+
+  /// A router that asks, without a key, for the model's name, which is all that it gets. With a key it must be the right
+  /// one: the answers would otherwise tell whether a guess was.
+  func asksForName(_ request: HTTPRequest) -> Bool {
+    !keys.isEmpty && ["/server_info", "/model_info"].contains(request.path) && ["GET", "HEAD"].contains(request.method)
+      && (request.values("authorization") + request.values("x-api-key")).isEmpty
   }
 
   /// `localhost`, `127.x.x.x` and `[::1]`, with any port.
@@ -113,8 +120,9 @@ struct Guard: Sendable {
     let plain = request.values("x-api-key")
     var given = plain
     for value in bearer where value.lowercased().hasPrefix("bearer ") { given.append(String(value.dropFirst(7))) }
-    // One credential, or twice the same: two different ones are a mistake or an attack.
-    let isOne = bearer.count <= 1 && plain.count <= 1 && Set(given).count == 1
+    // One credential, or several times the same, as a router sends that adds its own to the client's: two different
+    // ones are a mistake or an attack.
+    let isOne = Set(bearer).count <= 1 && Set(plain).count <= 1 && Set(given).count == 1
     var known: Int?
     for (index, key) in keys.enumerated() where Self.isEqual(key.key, given.first ?? "") { known = index }
     return isOne ? known : nil

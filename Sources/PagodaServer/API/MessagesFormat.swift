@@ -92,7 +92,7 @@ struct MessagesEncoder: StreamEncoder {
     switch item {
     case .keepAlive: return (event("ping", [:]), false)
     case .text(let text): return (text, false)
-    case .cut: return (event("error", ["error": APIError.shuttingDown.anthropicBody]), true)
+    case .cut(let reason): return (event("error", ["error": reason.anthropicBody]), true)
     case .event(_, .failed(let error)): return (event("error", ["error": APIError(error).anthropicBody]), true)
     case .event(_, .engine(let engineEvent)):
       var text = ""

@@ -7,7 +7,7 @@ extension Service {
     let fields = try FieldReader(body: exchange.request.body, table: .rerank)
     let request = try RerankRequest(fields, model: try models.name(in: fields))
     try Self.checkCount(request.documents.count, "documents")
-    let headers = Self.notices(fields.unknown) + replica.headers
+    let headers = Self.notices(fields.unknown)
     if reranking.isYesNo(modelNames: models.names + [replica.modelPath]) {
       let prompt = try YesNoPrompt(engine.tokenizer)
       let documents = try request.documents.map {

@@ -46,7 +46,7 @@ struct ResponsesEncoder: StreamEncoder {
     switch item {
     case .keepAlive: return (": keep-alive\n\n", false)
     case .text(let text): return (text, false)
-    case .cut: return (failure(APIError.shuttingDown), true)
+    case .cut(let reason): return (failure(reason), true)
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(_, .engine(let engineEvent)):
       var text = ""

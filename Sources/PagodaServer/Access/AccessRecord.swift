@@ -12,11 +12,13 @@ final class AccessRecord: @unchecked Sendable {
   private var completionTokens = 0
   private var firstToken: Double?
   private var finishes: [String] = []
+  private var answers: [AnswerTimes] = []
+  private var calls: [CallTimes] = []
 
   func begin(model: String) { lock.withLock { self.model = model } }
 
-  /// The engine has reported on the answer.
-  func note(_ event: Event) {
+  /// The engine has reported on the answer, which was submitted at that time if its phases are of interest.
+  func note(_ event: Event, submitted: Double? = nil) {
     if case .promptProgress = event { return }
     lock.withLock {
       if firstToken == nil { firstToken = monotonicSeconds() }
@@ -25,6 +27,32 @@ final class AccessRecord: @unchecked Sendable {
       cachedTokens += completion.usage.cachedTokens
       completionTokens += completion.usage.completionTokens
       finishes.append(completion.finishReason.rawValue)
+      if let submitted { answers.append(AnswerTimes(submitted: submitted, timings: completion.timings)) }
+    }
+  }
+
+  /// A part of an answer has been parsed: notes when tool calls begin and end.
+  func noteCall(_ segment: OutputSegment) {
+    switch segment {
+    case .toolCallBegin(_, let name):
+      let call = CallTimes(name: Self.plain(name, 100), begin: monotonicSeconds())
+      lock.withLock { if calls.count < Self.maximumCalls { calls.append(call) } }
+    case .toolCallEnd:
+      lock.withLock {
+        if let last = calls.indices.last, calls[last].end == nil { calls[last].end = monotonicSeconds() }
+      }
+    default: break
+    }
+  }
+
+  private static let maximumCalls = 64
+
+  /// Everything that spans are made of.
+  var snapshot: Snapshot {
+    lock.withLock {
+      Snapshot(
+        model: model, promptTokens: promptTokens, cachedTokens: cachedTokens, completionTokens: completionTokens,
+        finishes: finishes, answers: answers, calls: calls)
     }
   }
 
@@ -50,6 +78,7 @@ final class AccessRecord: @unchecked Sendable {
         .init(key: "bytes", value: .integer(Int64(exchange.sentBytes))),
         .init(key: "cut", value: .bool(!exchange.isWhole)),
       ]
+      if let trace = exchange.trace { members.append(.init(key: "trace_id", value: .string(trace.traceID))) }
       if let model {
         members += [
           .init(key: "model", value: .string(model)),
@@ -68,4 +97,29 @@ final class AccessRecord: @unchecked Sendable {
 
   /// Removes everything that a terminal would interpret.
   static func plain(_ text: String, _ count: Int) -> String { text.prefix(count).filter { $0 > " " && $0 <= "~" } }
+}
+
+extension AccessRecord {
+  /// Seconds of the monotonic clock.
+  struct AnswerTimes: Sendable {
+    var submitted: Double
+    var timings: Timings
+  }
+
+  /// When the arguments of a tool call were generated.
+  struct CallTimes: Sendable {
+    var name: String
+    var begin: Double
+    var end: Double?
+  }
+
+  struct Snapshot: Sendable {
+    var model: String?
+    var promptTokens: Int
+    var cachedTokens: Int
+    var completionTokens: Int
+    var finishes: [String]
+    var answers: [AnswerTimes]
+    var calls: [CallTimes]
+  }
 }

@@ -10,10 +10,13 @@ final class AnswerRun: @unchecked Sendable {
   private var isCancelled = false  // guarded by `lock`
 
   private let record: AccessRecord
+  private var open: Int  // sequences that have not ended; guarded by `lock`
+  private var longest = 0  // tokens of the longest answer so far; guarded by `lock`
 
-  init(_ generator: Generator, _ record: AccessRecord) {
+  init(_ generator: Generator, _ record: AccessRecord, sequences: Int) {
     self.generator = generator
     self.record = record
+    open = sequences
   }
 
   func start(
@@ -21,17 +24,25 @@ final class AnswerRun: @unchecked Sendable {
     deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
     let tokens = WaitingTokens(count, generator.admission)
+    let gaps = TokenGaps(generator.metrics)
+    let submitted = monotonicSeconds()
     let cancel: @Sendable () -> Void
     do {
-      cancel = try generator.engine.start(request) { [generator, record] event in
+      cancel = try generator.engine.start(request) { [self, generator, record] event in
         if case .promptProgress = event {} else { tokens.release() }
-        record.note(event)
-        if case .finished(let completion) = event { generator.metrics.ended(completion) }
+        record.note(event, submitted: submitted)
+        if case .token = event { gaps.note() }
+        if case .finished(let completion) = event {
+          // Before the client can know: a router that sends its next request at once must find the place free.
+          generator.admission.leave()
+          generator.metrics.ended(completion)
+          ended(completion)
+        }
         deliver(index, .engine(event))
       } end: { [generator, record] error in
         tokens.release()
-        generator.admission.leave()
         guard let error else { return }
+        generator.admission.leave()
         generator.metrics.ended(nil)
         record.fail()
         deliver(index, .failed(error))
@@ -45,6 +56,15 @@ final class AnswerRun: @unchecked Sendable {
       return isCancelled
     }
     if late { cancel() }
+  }
+
+  private func ended(_ completion: Completion) {
+    let most: Int? = lock.withLock {
+      open -= 1
+      longest = max(longest, completion.usage.completionTokens)
+      return open == 0 && longest > 0 ? longest : nil
+    }
+    if let most { generator.metrics.requestEnded(longest: most) }
   }
 
   func cancel() {
@@ -74,5 +94,19 @@ private final class WaitingTokens: @unchecked Sendable {
       return count
     }
     if released > 0 { admission.addPromptTokens(-released) }
+  }
+}
+
+/// The times between the tokens of one sequence. Used only by the engine's thread.
+private final class TokenGaps: @unchecked Sendable {
+  private let metrics: ModelMetrics
+  private var last: Double?
+
+  init(_ metrics: ModelMetrics) { self.metrics = metrics }
+
+  func note() {
+    let now = monotonicSeconds()
+    if let last { metrics.tokenFollowed(after: now - last) }
+    last = now
   }
 }

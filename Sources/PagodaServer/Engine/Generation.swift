@@ -45,9 +45,6 @@ struct Generation: Sendable {
   /// Seconds between reports of the prompt's progress; nil for none.
   var progressInterval: Double?
 
-  /// Sent with the answer.
-  var headers: [HTTPHeader] = []
-
   var sequenceCount: Int { prompts.count * answers }
   static let maximumSequences = 128
 
@@ -178,6 +175,8 @@ final class AnswerReader {
   private let thinking: ThinkingTokens
   private var isReasoning: Bool
   private var reasoningTokens = 0
+  /// Notes when calls begin and end.
+  var record: AccessRecord?
 
   init(opening: OutputParser.Opening, tools: [JSONValue], thinking: ThinkingTokens = ThinkingTokens()) throws {
     self.thinking = thinking
@@ -203,7 +202,8 @@ final class AnswerReader {
   }
 
   private func segment(_ segment: OutputSegment) -> AnswerSegment {
-    switch segment {
+    record?.noteCall(segment)
+    return switch segment {
     case .text(let text): .text(text)
     case .reasoning(let text): .reasoning(text)
     case .toolCallBegin(let index, let name): .callBegin(index: index, id: randomID("call_"), name: name)

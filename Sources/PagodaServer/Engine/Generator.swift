@@ -42,13 +42,13 @@ struct NoticeFields {
 final class Generator: Sendable {
   let engine: Engine
   let admission: Admission
-  let metrics: Metrics
+  let metrics: ModelMetrics
   let pendingEvents: Int
   private let grammars: GrammarPool
   private let thinking: ThinkingTokens
   let fillInMiddle: FillInMiddle?
 
-  init(engine: Engine, admission: Admission, grammars: GrammarPool, metrics: Metrics, pendingEvents: Int) {
+  init(engine: Engine, admission: Admission, grammars: GrammarPool, metrics: ModelMetrics, pendingEvents: Int) {
     self.engine = engine
     self.admission = admission
     self.grammars = grammars
@@ -145,14 +145,13 @@ final class Generator: Sendable {
       readers = try prompts.flatMap { prompt in
         try (0..<generation.answers).map { _ in try prompt.reader(thinking) }
       }
+      for reader in readers { reader.record = exchange.record }
     } catch {
       leave(admitted)
       throw error
     }
-    let headers =
-      format.noticeHeaders + Self.clampHeaders(prompts, generation) + Self.omissionHeaders(prompts)
-      + generation.headers
-    let run = AnswerRun(self, exchange.record)
+    let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation) + Self.omissionHeaders(prompts)
+    let run = AnswerRun(self, exchange.record, sequences: generation.sequenceCount)
     format.began { [weak run] in run?.cancel() }
     exchange.onGone {
       run.cancel()
@@ -161,7 +160,7 @@ final class Generator: Sendable {
     if generation.isStream {
       let tokens = prompts.reduce(0) { $0 + $1.ids.count }
       let encoder = format.encoder(readers, promptTokens: tokens)
-      let body = StreamBody(encoder, maximumPending: pendingEvents) { [weak exchange] in exchange?.abandon() }
+      let body = StreamBody(encoder, maximumPending: pendingEvents) { [weak exchange] in exchange?.stopWork() }
       try start(run, generation, prompts, ended: format.ended) { body.push(.event(choice: $0, $1)) }
       exchange.reply(
         .stream(

@@ -30,7 +30,7 @@ final class StatusFeed: @unchecked Sendable {
   /// Sends events until the client disconnects.
   func add(_ exchange: Exchange) throws {
     let body = StreamBody(StatusEncoder(), maximumPending: Self.pendingEvents) { [weak exchange] in
-      exchange?.abandon()
+      exchange?.stopWork()
     }
     let id = try lock.withLock { () throws -> Int in
       if hasEnded { throw APIError.shuttingDown }
@@ -60,7 +60,7 @@ final class StatusFeed: @unchecked Sendable {
       hasEnded = true
       return Array(clients.values)
     }
-    for body in bodies { body.push(.cut) }
+    for body in bodies { body.push(.cut(.shuttingDown)) }
   }
 
   private func remove(_ id: Int) {
@@ -130,7 +130,7 @@ private struct StatusEncoder: StreamEncoder {
     switch item {
     case .text(let text): (text, false)
     case .keepAlive: (": keep-alive\n\n", false)
-    case .cut: (": the server shuts down\n\n", true)
+    case .cut(let reason): (": \(reason.message)\n\n", true)
     case .event: ("", false)
     }
   }

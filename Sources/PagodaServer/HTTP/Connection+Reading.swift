@@ -115,7 +115,8 @@ extension Connection {
   private var awaitsBody: Bool { !framing.isWhole && inputStart == input.count }
 
   private func make(_ request: HTTPRequest, _ action: HTTPAction) -> Exchange {
-    let exchange = Exchange(request, action: action, maximumBody: context.limits.bodyBytes)
+    let exchange = Exchange(
+      request, action: action, maximumBody: context.limits.bodyBytes, trace: context.service.trace(of: request))
     self.exchange = exchange
     context.load.add(exchanges: 1)
     return exchange

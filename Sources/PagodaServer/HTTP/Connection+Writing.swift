@@ -52,7 +52,8 @@ extension Connection {
   }
 
   private func ownHeaders(_ exchange: Exchange) -> [HTTPHeader] {
-    context.service.headers(for: exchange.head) + [HTTPHeader("x-request-id", exchange.id)]
+    let trace = exchange.trace?.responseHeader.map { [HTTPHeader("traceresponse", $0)] } ?? []
+    return context.service.headers(for: exchange.head) + [HTTPHeader("x-request-id", exchange.id)] + trace
   }
 
   private func add(_ headers: [HTTPHeader], _ body: StreamBody, of exchange: Exchange) {

@@ -173,9 +173,10 @@ final class Connection: @unchecked Sendable {
   // MARK: Ending
 
   func endAnswer(_ now: Double) {
-    exchange?.isWhole = true
+    let wasCut = stream?.body.wasCut ?? false
+    exchange?.isWhole = !wasCut
     endExchange()
-    if !rules.keepsAlive || isStopping { return linger(now) }
+    if !rules.keepsAlive || isStopping || wasCut { return linger(now) }
     stage = .reading
     waitingSince = now
     if input.isEmpty && input.capacity > Self.keptCapacity { input = [] }

@@ -26,6 +26,8 @@ final class Exchange: @unchecked Sendable {
   private(set) var request: HTTPRequest
   let action: HTTPAction
   let record = AccessRecord()
+  /// The request's place in a distributed trace; nil if it belongs to none.
+  let trace: TraceContext?
   private(set) var receivedBytes = 0
   private let maximumBody: Int
 
@@ -33,8 +35,9 @@ final class Exchange: @unchecked Sendable {
   var sentBytes = 0  // to the client, for this answer
   var isWhole = false  // all of the answer has been sent
 
-  init(_ request: HTTPRequest, action: HTTPAction, maximumBody: Int) {
+  init(_ request: HTTPRequest, action: HTTPAction, maximumBody: Int, trace: TraceContext? = nil) {
     self.request = request
+    self.trace = trace
     head = request
     let given = request.values("x-request-id").first ?? ""
     let isPlain = given.utf8.allSatisfy {
@@ -98,7 +101,7 @@ final class Exchange: @unchecked Sendable {
     if isGone { action() }
   }
 
-  /// The client has disconnected, or is too slow: stops the work and lets the connection end.
+  /// The client has disconnected: stops the work and lets the connection end.
   func abandon() {
     let (action, wake) = lock.withLock { () -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
       if case .none = answer { answer = .gone }
@@ -130,8 +133,13 @@ final class Exchange: @unchecked Sendable {
 
   /// Ends a stream with an error event; cuts off an unanswered request.
   func cut(with response: HTTPResponse) {
-    if let stream = lock.withLock({ stream }) { return stream.push(.cut) }
+    if let stream = lock.withLock({ stream }) { return stream.push(.cut(.shuttingDown)) }
     reply(.whole(response))
+    stopWork()
+  }
+
+  /// Stops the work, as when the client has disconnected; what has been generated for it is still sent.
+  func stopWork() {
     lock.withLock { () -> (@Sendable () -> Void)? in
       defer { onGone = nil }
       return onGone

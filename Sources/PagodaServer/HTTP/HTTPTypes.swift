@@ -73,8 +73,14 @@ protocol HTTPService: AnyObject, Sendable {
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
   /// Headers that every answer to this request has.
   func headers(for request: HTTPRequest) -> [HTTPHeader]
+  /// The request's place in a distributed trace; nil if it belongs to none.
+  func trace(of request: HTTPRequest) -> TraceContext?
   /// A request has been answered, or its client has disconnected (status 499).
   func finished(_ exchange: Exchange)
+}
+
+extension HTTPService {
+  func trace(of request: HTTPRequest) -> TraceContext? { nil }
 }
 
 /// Sizes and times that keep one client from affecting the others.

@@ -8,8 +8,8 @@ enum StreamItem: Sendable {
   case text(String)
   /// Nothing has been sent for a while.
   case keepAlive
-  /// The server is shutting down and cuts the stream.
-  case cut
+  /// The stream ends early, with an error event that says why.
+  case cut(APIError)
 }
 
 /// Turns items into text for the wire. Used by one thread at a time.
@@ -27,7 +27,8 @@ final class StreamBody: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.
   private var pending: [StreamItem] = []
-  private var isClosed = false  // the client has disconnected, or is too slow
+  private var isClosed = false  // the client has disconnected
+  private var isFull = false  // the client was too slow; only the error that says so is left to send
   private var onItem: (@Sendable () -> Void)?
 
   // Used only by the event loop.
@@ -35,6 +36,7 @@ final class StreamBody: @unchecked Sendable {
   private var encoder: any StreamEncoder
   private var opening: String?
   private(set) var isComplete = false
+  private(set) var wasCut = false  // it ended with an error event of the server
 
   private let maximumPending: Int
   private let onOverflow: @Sendable () -> Void
@@ -51,13 +53,13 @@ final class StreamBody: @unchecked Sendable {
   /// May be called from any thread; never waits for the client.
   func push(_ item: StreamItem) {
     let (overflows, wake) = lock.withLock { () -> (Bool, (@Sendable () -> Void)?) in
-      if isClosed { return (false, nil) }
+      if isClosed || isFull { return (false, nil) }
       pending.append(item)
       if pending.count > maximumPending {
-        isClosed = true
-        pending = []
+        isFull = true
+        pending = [.cut(.tooSlow)]
       }
-      return (isClosed, pending.count <= 1 ? onItem : nil)
+      return (isFull, pending.count <= 1 ? onItem : nil)
     }
     wake?()
     if overflows { onOverflow() }
@@ -98,6 +100,7 @@ final class StreamBody: @unchecked Sendable {
         let (chunk, isLast) = encoder.encode(item)
         text += chunk
         isComplete = isLast
+        if case .cut = item { wasCut = true }
         if case .keepAlive = item { lastText = monotonicSeconds() }  // even if the encoder has no text for it
       }
     }

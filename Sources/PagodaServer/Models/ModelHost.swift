@@ -21,6 +21,7 @@ final class ModelHost: @unchecked Sendable {
     var isRetiring = false  // accepts no more requests, so that its memory can be freed for another
     var waiters: [Waiter] = []
     var capabilities: [String]?  // set once it has been loaded
+    let metrics = ModelMetrics()
 
     init(_ model: ServedModel?, _ names: ServedModels, path: String, info: ModelInfo) {
       self.model = model

@@ -7,7 +7,9 @@ extension ModelHost {
   static let routes: [String: [String: Service.Work]] = [
     "/health": ["GET": .server { host, _ in host.health.response }],
     "/ping": ["GET": .server { host, _ in host.health.response }, "POST": .server { host, _ in host.health.response }],
-    "/metrics": ["GET": .server { host, _ in host.metricsText() }],
+    "/livez": ["GET": .server { host, _ in host.health.liveness }],
+    "/readyz": ["GET": .server { host, _ in host.health.response }],
+    "/metrics": ["GET": .server { host, _ in .metrics(host.metricsText) }],
     "/version": ["GET": .server { _, _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
     "/v1/models": ["GET": .server { host, _ in host.modelList() }],
     "/suggestions": ["GET": .server { host, _ in host.suggestions() }],
@@ -27,25 +29,23 @@ extension ModelHost {
     var health = Health()
     for (_, service) in states {
       guard let service else { continue }
-      health.add(Health(service.engine.statistics, isDraining: service.admission.draining))
+      var own = Health(service.engine.statistics, isDraining: service.admission.draining)
+      own.recovers = service.engine.info.pipeline != nil
+      health.add(own)
     }
     health.isDraining = health.isDraining || lock.withLock { isDraining }
     if entries.count > 1 { health.models = states.map { ($0.0, $0.1 != nil) } }
     return health
   }
 
-  private func metricsText() -> HTTPResponse {
-    let engines = lock.withLock {
-      entries.compactMap { entry in entry.service.map { (entry.names.names[0], $0.engine) } }
+  /// Counters of all models, labelled with their names, and of the server.
+  var metricsText: String {
+    let models = lock.withLock { entries.map { ($0, $0.service) } }
+    let texts = models.map { entry, service in
+      let engine = service.map { Metrics.text($0.engine.statistics) } ?? ""
+      return (entry.names.names[0], engine + entry.metrics.text + (service?.peers?.statistics.text ?? ""))
     }
-    let text =
-      entries.count == 1
-      ? engines.map { Metrics.text($0.1.statistics) }.joined()
-      : Metrics.labelled(engines.map { ($0.0, Metrics.text($0.1.statistics)) })
-    let shared = loaded.compactMap { $0.peers?.statistics.text }.joined()
-    return HTTPResponse(
-      type: "text/plain; version=0.0.4; charset=utf-8",
-      body: Array((text + metrics.text(connections: connections) + shared).utf8))
+    return Metrics.labelled(texts) + metrics.text(connections: connections)
   }
 
   /// Every name that is listed, with its model.

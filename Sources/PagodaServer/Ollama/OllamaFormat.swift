@@ -109,7 +109,7 @@ struct OllamaEncoder: StreamEncoder {
     switch item {
     case .keepAlive: return (" ", false)  // a space before the next object; an empty line would not be JSON
     case .text(let text): return (text, false)
-    case .cut: return (failure(APIError.shuttingDown), true)
+    case .cut(let reason): return (failure(reason), true)
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(_, .engine(let event)):
       var text = ""

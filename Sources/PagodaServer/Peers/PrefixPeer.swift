@@ -40,12 +40,15 @@ final class PrefixPeer: @unchecked Sendable {
   var bytesPerSecond: Double? { lock.withLock { monotonicSeconds() - rateTime < 60 ? rate : nil } }
 
   /// The files that lead furthest into a prompt.
-  func files(for tokens: [Int32], cacheSalt: String, before deadline: Double) throws -> Answer {
+  func files(
+    for tokens: [Int32], cacheSalt: String, _ headers: [String: String] = [:], before deadline: Double
+  ) throws -> Answer {
     let body = JSONValue.object([
       "tokens": .array(tokens.map { .integer(Int64($0)) }), "cache_salt": .string(cacheSalt),
     ]).text
     let value = try exchange(before: deadline) { client in
-      try client.request("POST", Service.peerPath, host: host, headers: ["x-pagoda-peer": token], body: body)
+      let all = headers.merging(["x-pagoda-peer": token]) { $1 }
+      try client.request("POST", Service.peerPath, host: host, headers: all, body: body)
       let response = try client.response()
       guard response.status == 200, let value = try? JSONValue.parse(response.body) else {
         throw ServerError("the peer answered with status \(response.status)")
@@ -64,7 +67,7 @@ final class PrefixPeer: @unchecked Sendable {
   }
 
   /// Writes a file of the peer to `path`, which must not exist.
-  func fetch(_ file: File, to path: String, before deadline: Double) throws {
+  func fetch(_ file: File, to path: String, _ headers: [String: String] = [:], before deadline: Double) throws {
     let out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard out >= 0 else { throw ServerError("\(path): \(String(cString: strerror(errno)))") }
     defer { close(out) }
@@ -76,7 +79,7 @@ final class PrefixPeer: @unchecked Sendable {
         let last = min(file.byteCount, offset + Service.peerChunkBytes) - 1
         try client.request(
           "GET", "\(Service.peerPath)/\(file.name)", host: host,
-          headers: ["x-pagoda-peer": token, "Range": "bytes=\(offset)-\(last)"])
+          headers: headers.merging(["x-pagoda-peer": token, "Range": "bytes=\(offset)-\(last)"]) { $1 })
         let start = offset
         let response = try client.response(keepsBody: false) { bytes in
           offset += bytes.count

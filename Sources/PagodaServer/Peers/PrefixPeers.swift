@@ -11,7 +11,7 @@ final class PrefixPeers: @unchecked Sendable {
   static let maximumFetches = 4
 
   private let engine: Engine
-  private let metrics: Metrics
+  private let metrics: ModelMetrics
   private let peers: [PrefixPeer]
   private let folder: String
   private let share: Double  // see PrefixSharing.maximumShare
@@ -31,7 +31,7 @@ final class PrefixPeers: @unchecked Sendable {
     var declined = 0  // a peer had more, but the transfer would have taken too long
   }
 
-  init(_ peers: [PrefixPeer], engine: Engine, metrics: Metrics, sharing: PrefixSharing) {
+  init(_ peers: [PrefixPeer], engine: Engine, metrics: ModelMetrics, sharing: PrefixSharing) {
     self.peers = peers
     self.engine = engine
     self.metrics = metrics
@@ -44,7 +44,9 @@ final class PrefixPeers: @unchecked Sendable {
   var statistics: Counts { condition.withLock { counts } }
 
   /// Calls `then`, on any thread, when the worthwhile files have been fetched; false if there is nothing to wait for.
-  func bring(_ tokens: [Int32], cacheSalt: String, then: @escaping @Sendable () -> Void) -> Bool {
+  func bring(
+    _ tokens: [Int32], cacheSalt: String, trace: TraceContext?, then: @escaping @Sendable () -> Void
+  ) -> Bool {
     guard peers.contains(where: { !$0.isAside }),
       tokens.count - reach(tokens, cacheSalt) >= Self.minimumTokens
     else { return false }
@@ -55,7 +57,7 @@ final class PrefixPeers: @unchecked Sendable {
     }
     if isFull { return false }
     queue.async { [self] in
-      fetch(tokens, cacheSalt)
+      fetch(tokens, cacheSalt, trace?.requestHeaders ?? [:])
       condition.withLock { fetches -= 1 }
       then()
     }
@@ -69,10 +71,11 @@ final class PrefixPeers: @unchecked Sendable {
     return max(cached, files.last { $0.position < tokens.count }?.position ?? 0)
   }
 
-  private func fetch(_ tokens: [Int32], _ salt: String) {
+  private func fetch(_ tokens: [Int32], _ salt: String, _ headers: [String: String]) {
     let begin = monotonicSeconds()
     let cached = reach(tokens, salt)
-    guard let (peer, answer) = ask(tokens, salt, before: begin + allowed(tokens.count - cached, nil)) else { return }
+    let end = begin + allowed(tokens.count - cached, nil)
+    guard let (peer, answer) = ask(tokens, salt, headers, before: end) else { return }
     let files = answer.files.filter { $0.position < tokens.count }
     guard let last = files.last, last.position - cached >= Self.minimumTokens else { return }
     let allowed = allowed(last.position - cached, answer.prefillRate)
@@ -82,7 +85,8 @@ final class PrefixPeers: @unchecked Sendable {
       return condition.withLock { counts.declined += 1 }
     }
     for file in missing {
-      guard take(file, from: peer, before: begin + allowed) else { break }  // the files before it are still useful
+      // If one fails, the files before it are still useful.
+      guard take(file, from: peer, headers, before: begin + allowed) else { break }
     }
     condition.withLock { counts.seconds += monotonicSeconds() - begin }
   }
@@ -94,13 +98,15 @@ final class PrefixPeers: @unchecked Sendable {
   }
 
   /// Asks all peers concurrently; returns the one with the longest match.
-  private func ask(_ tokens: [Int32], _ salt: String, before deadline: Double) -> (PrefixPeer, PrefixPeer.Answer)? {
+  private func ask(
+    _ tokens: [Int32], _ salt: String, _ headers: [String: String], before deadline: Double
+  ) -> (PrefixPeer, PrefixPeer.Answer)? {
     let asked = peers.filter { !$0.isAside }
     let lock = NSLock()
     nonisolated(unsafe) var best: (PrefixPeer, PrefixPeer.Answer)?
     DispatchQueue.concurrentPerform(iterations: asked.count) { index in
       do {
-        let answer = try asked[index].files(for: tokens, cacheSalt: salt, before: deadline)
+        let answer = try asked[index].files(for: tokens, cacheSalt: salt, headers, before: deadline)
         lock.withLock {
           if answer.files.last?.position ?? 0 > best?.1.files.last?.position ?? 0 { best = (asked[index], answer) }
         }
@@ -112,7 +118,9 @@ final class PrefixPeers: @unchecked Sendable {
   }
 
   /// Fetches one file, or waits for another request that is fetching it.
-  private func take(_ file: PrefixPeer.File, from peer: PrefixPeer, before deadline: Double) -> Bool {
+  private func take(
+    _ file: PrefixPeer.File, from peer: PrefixPeer, _ headers: [String: String], before deadline: Double
+  ) -> Bool {
     condition.lock()
     while names.contains(file.name) {
       guard condition.wait(until: Date(timeIntervalSinceNow: deadline - monotonicSeconds())) else {
@@ -131,7 +139,7 @@ final class PrefixPeers: @unchecked Sendable {
     if access("\(folder)/\(file.name)", F_OK) == 0 { return true }
     let path = "\(incoming)/\(randomID(""))"
     do {
-      try peer.fetch(file, to: path, before: deadline)
+      try peer.fetch(file, to: path, headers, before: deadline)
       try engine.addPrefixFile(at: path, as: file.name)
       condition.withLock {
         counts.files += 1

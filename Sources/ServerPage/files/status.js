@@ -76,7 +76,9 @@ async function readMetrics() {
     try {
       const response = await fetch("/metrics", { headers: headers() });
       const text = response.ok ? await response.text() : "";
-      const value = (name) => Number(text.match(new RegExp(`^${name} ([-+.\\deE]+)$`, "m"))?.[1] ?? 0);
+      // The sum over all models.
+      const value = (name) => [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([-+.\\deE]+)$`, "gm"))]
+        .reduce((sum, match) => sum + Number(match[1]), 0);
       const asked = value("vllm:prefix_cache_queries_total"), found = value("vllm:prefix_cache_hits_total");
       $("prefix").value = asked > 0 ? found / asked : 0;
       if (text) $("n-prefix").textContent = `${count(found)} of ${count(asked)} tokens of the prompts that were answered`;
