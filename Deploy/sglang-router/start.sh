@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Starts sglang-router (pip install sglang-router==0.3.2) in front of replicas of `pagoda serve`.
-# Usage: start.sh PORT REPLICA_URL... (options of the router may follow after --). PYTHON chooses the interpreter.
+# Usage: start.sh PORT REPLICA_URL... (options of the router may follow after --; with --service-discovery among them, no
+# replica need be named). PYTHON chooses the interpreter.
 set -euo pipefail
 
 usage() {
-  echo "usage: start.sh PORT http://HOST:PORT... [-- ROUTER OPTIONS]" >&2
+  echo "usage: start.sh PORT [http://HOST:PORT...] [-- ROUTER OPTIONS]" >&2
   exit 64
 }
 
@@ -17,8 +18,9 @@ while (($#)) && [[ $1 != -- ]]; do
   replicas+=("${1%/}")
   shift
 done
-(($#)) && shift
-((${#replicas[@]})) || usage
+if (($#)); then shift; else ((${#replicas[@]})) || usage; fi
+workers=()
+((${#replicas[@]} == 0)) || workers=(--worker-urls "${replicas[@]}")
 
 options=(
   --host "${HOST:-127.0.0.1}" --port "$port"
@@ -41,4 +43,4 @@ options=(
   --max-concurrent-requests -1
   --prometheus-host 127.0.0.1 --prometheus-port "${PROMETHEUS_PORT:-29000}"
 )
-exec "${PYTHON:-python3}" -m sglang_router.launch_router "${options[@]}" --worker-urls "${replicas[@]}" "$@"
+exec "${PYTHON:-python3}" -m sglang_router.launch_router "${options[@]}" "${workers[@]}" "$@"

@@ -28,6 +28,16 @@ def failure(message, status=503):
     return Response(json.dumps(body), status, {"retry-after": "1"}, "application/json")
 
 
+def lost_event(path):
+    """The last event of a stream whose replica is gone, as clients of the API at `path` read it."""
+    error = {"message": "the replica was lost; the answer is incomplete", "type": "server_error", "param": None,
+             "code": "replica_lost"}
+    if path.startswith("/v1/messages"):
+        body = {"type": "error", "error": {"type": "api_error", "message": error["message"]}}
+        return f"\n\nevent: error\ndata: {json.dumps(body)}\n\n".encode()
+    return f"\n\ndata: {json.dumps({'error': error})}\n\n".encode()
+
+
 @serve.deployment(name="Front")
 class Front:
     def __init__(self, engine, max_tries=3, idle_seconds=600):
@@ -79,11 +89,17 @@ class Front:
 
     @staticmethod
     async def stream(stack, upstream):
-        """Closed when the client leaves: that closes the connection to the replica, which cancels the answer."""
+        """Closed when the client leaves: that closes the connection to the replica, which cancels the answer. When the
+        replica is lost, the client gets an error event before its connection is cut."""
         async with stack:
             try:
                 async for chunk in upstream.content.iter_any():
                     yield chunk
+            except aiohttp.ClientError:
+                if upstream.headers.get("content-type", "").startswith("text/event-stream"):
+                    yield lost_event(upstream.url.path)
+                upstream.close()
+                raise
             except BaseException:
                 upstream.close()  # never back into the pool half read
                 raise
