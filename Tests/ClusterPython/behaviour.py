@@ -62,8 +62,9 @@ async def ask(client, url, messages, on_chunk=None, headers=None, **options):
     return answer
 
 
-def session():
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, force_close=True),
+def session(key=None):
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(limit=0, force_close=True),
                                  timeout=aiohttp.ClientTimeout(total=600))
 
 
@@ -135,10 +136,10 @@ def check_cancel(url, running):
     raise AssertionError(f"the engine continued for {seconds} s")
 
 
-def check_kill(url, kill, others_name, count=8):
+def check_kill(url, kill, others_name, count=8, last_event=""):
     """Kills one replica while answers are generated: only its own streams break, and later requests succeed. A stream
     that began early may have ended before the kill, but not all of them. `kill()` ends it; `others_name()` is the name
-    of the remaining one."""
+    of the remaining one; `last_event` is in the error event that ends a broken stream, if the router sends one."""
     async def run():
         async with session() as client:
             begun = [asyncio.Event() for _ in range(count)]
@@ -160,6 +161,7 @@ def check_kill(url, kill, others_name, count=8):
             for name, result in zip(seen, results):
                 if isinstance(result, Broken):
                     assert name != stays, f"a stream of the other replica broke: {result!r}"
+                    assert last_event in str(result), result
                 else:
                     assert isinstance(result, Answer) and result.usage["completion_tokens"] == LONG, repr(result)
             assert any(isinstance(result, Broken) for result in results), "no stream of the ended replica broke"

@@ -1,47 +1,20 @@
-"""The files in Deploy for other programs: manifests, container file, unit; each is validated as its reader would."""
-import copy
+"""The files in Deploy for other programs: container files, units, Ray's package; each is validated as its reader would."""
 import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
-import kubernetes_validate
 import pytest
 import yaml
-from replicas import PROGRAM, ROOT, free_port, wait_until
+from replicas import PROGRAM, ROOT, free_port, read_json, wait_until
 
-KUBERNETES = ROOT / "Deploy/kubernetes"
 CONTAINER = ROOT / "Deploy/container/Containerfile"
 UNIT = ROOT / "Deploy/systemd/pagoda.service"
-VERSION = "1.37"
-
-
-def documents(name):
-    return list(yaml.safe_load_all((KUBERNETES / name).read_text()))
-
-
-@pytest.mark.parametrize("name", ["deployment.yaml", "service.yaml", "hpa.yaml"])
-def test_manifests_follow_the_schema(name):
-    for document in documents(name):
-        kubernetes_validate.validate(document, VERSION, strict=True)
-
-
-def test_the_schema_check_finds_mistakes():
-    broken = copy.deepcopy(documents("deployment.yaml")[0])
-    broken["spec"]["template"]["spec"]["containers"][0]["port"] = 8080
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(broken, VERSION, strict=True)
-
-
-def test_pods_have_time_to_drain():
-    """The wait for answers in flight must be shorter than the time until the kill."""
-    pod = documents("deployment.yaml")[0]["spec"]["template"]["spec"]
-    drain = int(container_instruction("ENTRYPOINT")[-1])
-    assert pod["terminationGracePeriodSeconds"] > drain + 5
-    stop = int(re.search(r"TimeoutStopSec=(\d+)", UNIT.read_text()).group(1))
-    assert stop > int(re.search(r"--drain (\d+)", UNIT.read_text()).group(1))
 
 
 def check_serve_config(config):
@@ -50,15 +23,6 @@ def check_serve_config(config):
     parsed = ServeDeploySchema.model_validate(config)
     assert parsed.applications[0].import_path == "pagoda_ray.app:build"
     build(config["applications"][0]["args"])  # refuses unknown arguments
-
-
-def test_the_ray_service_has_good_pods_and_a_good_configuration():
-    service = documents("rayservice.yaml")[0]
-    cluster = service["spec"]["rayClusterConfig"]
-    for group in [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]:
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": group["template"]["spec"]}
-        kubernetes_validate.validate(pod, VERSION, strict=True)
-    check_serve_config(yaml.safe_load(service["spec"]["serveConfigV2"]))
 
 
 def test_the_configuration_for_serve_deploy_is_good():
@@ -76,27 +40,59 @@ def container_instruction(name):
     return json.loads(line[line.index("["):])
 
 
-def test_the_container_file_passes_the_linter():
+def test_the_container_files_pass_the_linter():
     linter = Path(sys.executable).parent / "hadolint"
-    result = subprocess.run([str(linter), "--no-color", str(CONTAINER)], capture_output=True, text=True)
+    files = sorted(str(path) for path in CONTAINER.parent.glob("Containerfile*"))
+    assert len(files) == 3
+    result = subprocess.run([str(linter), "--no-color", *files], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
     broken = subprocess.run([str(linter), "--no-color", "-"], input="FROM debian:latest\nRUN cd /var\n",
                             capture_output=True, text=True)
     assert broken.returncode != 0, "the linter finds nothing"
 
 
+def container_environment(folder):
+    line = next(line for line in CONTAINER.read_text().splitlines() if line.startswith("ENV "))
+    pairs = dict(word.split("=") for word in line.split()[1:])
+    return {**os.environ, **pairs, "HOME": str(folder), "PAGODA_PREFIX_CACHE_DIR": str(folder / "prefixes")}
+
+
+def run_container(folder, *arguments):
+    """The last stage's commands, with the program of this build and another folder."""
+    command = [PROGRAM if word == "/usr/local/bin/pagoda" else word for word in container_instruction("ENTRYPOINT")]
+    return subprocess.Popen([*command, *(arguments or container_instruction("CMD"))], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, env=container_environment(folder))
+
+
 def test_the_container_runs_and_its_health_check_passes(tmp_path):
-    """The last stage's commands, with the program of this build and another port."""
     port = str(free_port())
-    command = [PROGRAM if word == "/usr/local/bin/pagoda" else word.replace("8080", port).replace("/var/cache", str(tmp_path))
-               for word in container_instruction("ENTRYPOINT") + container_instruction("CMD")]
     health = [word.replace("8080", port) for word in container_instruction("HEALTHCHECK")]
-    process = subprocess.Popen([*command, "--api-key", "key"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = run_container(tmp_path, *container_instruction("CMD"), "--port", port, "--api-key", "key")
     try:
         wait_until(lambda: subprocess.run(health).returncode == 0, "a good health check")
+        assert (tmp_path / "prefixes").is_dir()
     finally:
         process.terminate()
         assert process.wait(timeout=300) == 0
+
+
+def test_the_container_runs_both_roles_of_a_pipeline(tmp_path):
+    """Its folder for prefixes is a default, which a pipeline does not use."""
+    stage_port, port = free_port(), free_port()
+    stage = run_container(tmp_path, "stage", "--listen", f"127.0.0.1:{stage_port}", "--threads", "1")
+    first = None
+    try:
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", stage_port)) == 0
+        wait_until(answers, "the stage")
+        first = run_container(tmp_path, "serve", "--host", "127.0.0.1", "--port", str(port), "--threads", "1",
+                              "--pipeline-stages", f"127.0.0.1:{stage_port}")
+        wait_until(lambda: read_json(f"http://127.0.0.1:{port}/readyz")[0] == 200, "the pipeline")
+    finally:
+        for process in filter(None, (first, stage)):
+            process.terminate()
+            process.wait(timeout=300)
 
 
 def test_the_container_installs_the_libraries_that_the_program_needs():
@@ -114,16 +110,59 @@ def test_the_container_installs_the_libraries_that_the_program_needs():
         assert package in base or re.search(rf"[ \n]{re.escape(package)}[ \n]", CONTAINER.read_text()), (library, package)
 
 
-def test_the_unit_uses_options_that_there_are():
-    options = subprocess.run([str(PROGRAM), "serve", "--help"], capture_output=True, text=True, check=True).stdout
-    for text in (UNIT.read_text(), " ".join(container_instruction("ENTRYPOINT"))):
-        for option in re.findall(r" (--[a-z-]+)", text):
-            assert option in options, option
+def test_pods_and_units_have_time_to_drain():
+    """The wait for answers in flight must be shorter than the time until the kill."""
+    pod = next(yaml.safe_load_all((ROOT / "Deploy/kubernetes/deployment.yaml").read_text()))["spec"]["template"]["spec"]
+    drain = int(re.search(r"PAGODA_DRAIN=(\d+)", CONTAINER.read_text()).group(1))
+    assert pod["terminationGracePeriodSeconds"] > drain + 5
+    stop = int(re.search(r"TimeoutStopSec=(\d+)", UNIT.read_text()).group(1))
+    assert stop > int(re.search(r"--drain (\d+)", UNIT.read_text()).group(1))
+
+
+@pytest.mark.parametrize("unit, command", [(UNIT, "serve"), (UNIT.with_name("pagoda-stage.service"), "stage")])
+def test_the_units_use_options_that_there_are(unit, command):
+    options = subprocess.run([str(PROGRAM), command, "--help"], capture_output=True, text=True, check=True).stdout
+    line = re.search(rf"ExecStart=\S+ {command} (.*)", unit.read_text()).group(1)
+    found = re.findall(r"(--[a-z-]+)", line) + ["--" + name.lower().replace("_", "-") for name in re.findall(
+        r"PAGODA_(?!OPTIONS|API_KEY)([A-Z_]+)=", unit.read_text())]
+    assert len(found) > 2
+    for option in found:
+        assert option in options, option
+
+
+def test_a_service_manager_is_told_when_the_server_is_ready_and_stops(tmp_path):
+    """Type=notify: systemd waits for READY=1 at the socket in NOTIFY_SOCKET."""
+    assert "Type=notify\n" in UNIT.read_text()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(300)
+        process = subprocess.Popen([PROGRAM, "serve", "--port", str(free_port()), "--threads", "1"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")})
+        try:
+            assert manager.recv(100) == b"READY=1"
+            assert b"serving" in process.stdout.readline()
+            process.terminate()
+            assert manager.recv(100) == b"STOPPING=1" and process.wait(timeout=300) == 0
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_the_package_for_ray_leaves_no_files_behind(tmp_path):
+    def listing():
+        return sorted(str(path) for path in (ROOT / "Deploy/ray").rglob("*") if "__pycache__" not in path.parts)
+    before = listing()
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir",
+                    str(tmp_path), str(ROOT / "Deploy/ray")], check=True)
+    assert listing() == before
+    names = zipfile.ZipFile(next(tmp_path.glob("pagoda_ray-*.whl"))).namelist()
+    assert {f"pagoda_ray/{path.name}" for path in (ROOT / "Deploy/ray/pagoda_ray").glob("*.py")} <= set(names)
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd here")
-def test_the_unit_is_one_that_systemd_reads(tmp_path):
-    unit = tmp_path / "pagoda.service"
-    unit.write_text(UNIT.read_text().replace("/usr/local/bin/pagoda", "/bin/true"))
+@pytest.mark.parametrize("name", ["pagoda.service", "pagoda-stage.service"])
+def test_the_units_are_ones_that_systemd_reads(tmp_path, name):
+    unit = tmp_path / name
+    unit.write_text(UNIT.with_name(name).read_text().replace("/usr/local/bin/pagoda", "/bin/true"))
     result = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True)
-    assert result.returncode == 0 and "pagoda.service" not in result.stderr, result.stderr
+    assert result.returncode == 0 and name not in result.stderr, result.stderr

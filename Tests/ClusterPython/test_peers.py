@@ -20,7 +20,7 @@ ROUNDS = int(os.environ.get("PAGODA_PEER_ROUNDS", "8"))
 
 def metric(replica, name):
     text = urllib.request.urlopen(replica.url + "/metrics").read().decode()
-    return float(re.search(rf"^pagoda:prefix_peer_{name} (\S+)$", text, re.MULTILINE).group(1))
+    return float(re.search(rf"^pagoda:prefix_peer_{name}\{{[^}}]*\}} (\S+)$", text, re.MULTILINE).group(1))
 
 
 def long_question(seed):

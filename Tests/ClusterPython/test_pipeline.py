@@ -74,7 +74,7 @@ def test_a_lost_stage_is_named_and_the_service_comes_back(expected):
             try:
                 failures.append(complete(server.url, TEXTS[0], 4000, ignore_eos=True))
             except urllib.error.HTTPError as error:
-                failures.append(json.loads(error.read()))
+                failures.append({"status": error.code, "retry": error.headers["Retry-After"], **json.loads(error.read())})
         asking = threading.Thread(target=ask)
         asking.start()
         wait_until(lambda: server.running() > 0, "a running request")
@@ -82,9 +82,12 @@ def test_a_lost_stage_is_named_and_the_service_comes_back(expected):
         killed = time.monotonic()
         asking.join()
         assert f"127.0.0.1:{stage.port}" in failures[0]["error"]["message"], failures
+        assert failures[0]["status"] == 503 and failures[0]["retry"], "another replica, or this one later, can answer"
         status, health = read_json(server.url + "/health")
         print(f"reported after {time.monotonic() - killed:.2f} s")
         assert status == 503, health
+        assert read_json(server.url + "/readyz")[0] == 503 and read_json(server.url + "/livez")[0] == 200, \
+            "a restart of the server would not bring the stage back"
         with pytest.raises(urllib.error.HTTPError):
             complete(server.url, TEXTS[0])
         stage.start()

@@ -9,7 +9,7 @@ from replicas import Replica, prefix_files, wait_until
 
 def metric(replica, name):
     text = urllib.request.urlopen(replica.url + "/metrics").read().decode()
-    return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
+    return float(re.search(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", text, re.MULTILINE).group(1))
 
 
 def turn(replica, messages, question):
