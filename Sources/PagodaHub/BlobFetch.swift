@@ -27,7 +27,7 @@ struct BlobFetch: Sendable {
           if blob.size > most { retry.madeProgress() }
           most = max(most, blob.size)
           meter.note("\(file.path): waiting to try again")
-          try await retry.wait(after: error, "\(model): \(file.path)")
+          try await retry.wait(after: error, "\(model): \(file.path)", keepsData: blob.size > 0)
           continue
         }
       }

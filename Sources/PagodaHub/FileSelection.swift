@@ -51,7 +51,7 @@ public struct FileSelection: Hashable, Sendable {
   private func onlyGGUF(_ files: [HubFile], of model: ModelName) throws -> [HubFile] {
     let choices = Self.ggufChoices(files)
     guard choices.count > 1 else { return choices.first?.files ?? [] }
-    let rows = choices.map { "  \($0.pattern)  \(megabytes($0.sizeBytes))" }
+    let rows = choices.map { "  \($0.pattern)  \(gibibytes($0.sizeBytes))" }
     throw HubError.invalidName(
       "\(model): contains several GGUF files; choose one with --include, by name or pattern:\n"
         + rows.joined(separator: "\n"))
@@ -104,7 +104,7 @@ extension HubListing {
   }
 }
 
-func megabytes(_ bytes: Int64) -> String {
-  bytes >= 1_000_000_000
-    ? String(format: "%.2f GB", Double(bytes) / 1e9) : String(format: "%.1f MB", Double(bytes) / 1e6)
+func gibibytes(_ bytes: Int64) -> String {
+  let mebibytes = Double(bytes) / 1_048_576
+  return mebibytes >= 1024 ? String(format: "%.2f GiB", mebibytes / 1024) : String(format: "%.1f MiB", mebibytes)
 }

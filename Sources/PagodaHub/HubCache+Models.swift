@@ -43,6 +43,7 @@ extension HubCache {
     return names.compactMap { ModelName.repository(ofFolder: $0) }.compactMap { ModelName($0) }.compactMap {
       describe($0)
     }
+    .filter { !$0.revisions.isEmpty || $0.bytes > 0 }  // a refused download may have left a folder
     .sorted { $0.repository < $1.repository }
   }
 

@@ -15,6 +15,16 @@ public struct PulledModel: Hashable, Sendable {
   public let fileCount: Int
 }
 
+/// The files of a download and the space for them, known before its first byte.
+package struct PullRoom: Sendable {
+  /// The selected files.
+  package let files: [HubFile]
+  /// Bytes that are not on the disk yet.
+  package let missingBytes: Int64
+  /// Free bytes on the disk of the cache; nil if unknown.
+  package let freeBytes: Int64?
+}
+
 /// Downloads models into a cache.
 public struct ModelPull: Sendable {
   /// Which hub and which cache.
@@ -25,6 +35,10 @@ public struct ModelPull: Sendable {
   public var parallelFiles = 4
   /// Whether to rehash blobs that are already present, and download damaged ones again.
   public var verifies = false
+  /// Called before the first byte is downloaded and before anything is written; an error ends the download.
+  package var beforeDownload: (@Sendable (PullRoom) async throws -> Void)?
+  /// Attempts to reach the hub for the list of files; nil means those of the settings.
+  package var listingAttempts: Int?
 
   /// Downloads the files that models need, four at a time.
   public init(_ settings: HubSettings) { self.settings = settings }
@@ -35,10 +49,14 @@ public struct ModelPull: Sendable {
   ) async throws -> PulledModel {
     let cache = HubCache(folder: settings.cacheFolder)
     if settings.isOffline { return try cached(model, in: cache) }
-    let listing = try await HubAPI(settings).listing(of: model)
+    var listingSettings = settings
+    listingSettings.maximumAttempts = listingAttempts ?? settings.maximumAttempts
+    let listing = try await HubAPI(listingSettings).listing(of: model)
     let files = try selection.choose(from: listing, of: model)
+    let room = room(for: files, of: model, in: cache)
+    try checkDisk(room, of: model)
+    try await beforeDownload?(room)
     try makeFolder("\(cache.folder(of: model))/blobs")
-    try checkDisk(files, of: model, in: cache)
 
     let meter = ProgressMeter(files: files, report: progress)
     let work = FileQueue(files.sorted { $0.size > $1.size })
@@ -103,19 +121,29 @@ public struct ModelPull: Sendable {
     return false
   }
 
-  private func checkDisk(_ files: [HubFile], of model: ModelName, in cache: HubCache) throws {
+  private func room(for files: [HubFile], of model: ModelName, in cache: HubCache) -> PullRoom {
     let missing = Dictionary(files.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first }).values.reduce(
       Int64(0)
     ) {
       let path = cache.blob($1.hash.name, of: model)
       return $0 + (fileSize(path) == $1.size ? 0 : max($1.size - (fileSize(path + ".incomplete") ?? 0), 0))
     }
-    if let free = freeBytes(at: cache.folder(of: model)), missing > free {
-      throw HubError.disk(
-        "\(model) needs \(megabytes(missing)) more on the disk of \(settings.cacheFolder), which has \(megabytes(free)) free; "
-          + "HF_HUB_CACHE names another folder")
-    }
+    return PullRoom(files: files, missingBytes: missing, freeBytes: freeBytes(at: existingFolder(cache.folder)))
   }
+
+  private func checkDisk(_ room: PullRoom, of model: ModelName) throws {
+    guard let free = room.freeBytes, room.missingBytes > free else { return }
+    throw HubError.disk(
+      "\(model) needs \(gibibytes(room.missingBytes)) more on the disk of \(settings.cacheFolder), which has "
+        + "\(gibibytes(free)) free; HF_HUB_CACHE names another folder")
+  }
+}
+
+/// The nearest folder above a path that exists: the cache is created by the first download.
+private func existingFolder(_ path: String) -> String {
+  var folder = path
+  while folder.count > 1 && !isFolder(folder) { folder = (folder as NSString).deletingLastPathComponent }
+  return folder.isEmpty ? "." : folder
 }
 
 /// Files waiting for a worker.

@@ -18,7 +18,8 @@ struct Retry {
   mutating func madeProgress() { attempts = 0 }
 
   /// Waits before the next attempt at `what`, or throws the final error after too many.
-  mutating func wait(after error: any Error, _ what: String) async throws {
+  /// - Parameter keepsData: whether bytes of the failed transfer stay on the disk.
+  mutating func wait(after error: any Error, _ what: String, keepsData: Bool = false) async throws {
     try Task.checkCancellation()
     var pause = min(0.5 * pow(2, Double(attempts)), 30) * Double.random(in: 0.8...1.2)
     let reason: String
@@ -26,12 +27,16 @@ struct Retry {
     case let busy as BusyAnswer:
       reason = busy.status == 429 ? "the hub has had too many requests (429)" : "the hub answers \(busy.status)"
       if let seconds = busy.waitSeconds { pause = min(max(seconds, 0.1), 300) }
-    case let failure as TransportFailure: reason = failure.message
+    case let failure as TransportFailure:
+      let host = URL(string: settings.endpoint)?.host ?? settings.endpoint
+      reason = keepsData ? failure.message : "\(host) cannot be reached: \(failure.message)"
     default: throw error
     }
     attempts += 1
     guard attempts < settings.maximumAttempts else {
-      throw HubError.network("\(what): \(reason); gave up after \(attempts) attempts. The received data is kept")
+      let tries = attempts == 1 ? "" : "; gave up after \(attempts) attempts"
+      let kept = keepsData ? ". The received data is kept; the same command continues" : ""
+      throw HubError.network("\(what): \(reason)\(tries)\(kept)")
     }
     settings.onRetry?("trying again (\(attempts + 1) of \(settings.maximumAttempts)): \(reason)")
     try await Task.sleep(for: .seconds(pause))

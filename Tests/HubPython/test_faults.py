@@ -122,15 +122,16 @@ def test_a_wrong_token_is_clear_and_not_shown(tmp_path):
 
 
 def test_a_hub_that_is_not_there_is_clear(harness):
-    harness.pull_fails(harness.hub.name, "attempts", arguments=["--retries", "1"], HF_ENDPOINT="http://127.0.0.1:9")
+    run = harness.pull_fails(harness.hub.name, "127.0.0.1 cannot be reached", arguments=["--retries", "1"], HF_ENDPOINT="http://127.0.0.1:9")
+    assert "is kept" not in run.stderr, "nothing was received"
     harness.pull_fails("HF_ENDPOINT", HF_ENDPOINT="ftp://x")
 
 
 def test_a_disk_that_is_too_small_is_refused_before_the_first_byte(harness):
     harness.hub.tree_override = [{"type": "file", "path": "model.safetensors", "size": 1, "oid": "0" * 40,
                                 "lfs": {"oid": "0" * 64, "size": 1 << 49}}]
-    harness.pull_fails("free", "GB", "HF_HUB_CACHE")
-    assert not harness.hub.requests("resolve")
+    harness.pull_fails("free", "GiB", "HF_HUB_CACHE")
+    assert not harness.hub.requests("resolve") and not harness.cache.exists(), "a refused download leaves nothing"
 
 
 def test_a_disk_that_fills_up_is_an_error_and_the_rest_comes_later(harness):

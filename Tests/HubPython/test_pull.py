@@ -126,6 +126,16 @@ def test_chat_offers_to_fetch_a_model_and_continues_into_the_chat(harness):
     harness.check_complete()
 
 
+def test_a_download_shows_disk_and_memory_before_it_begins(harness):
+    with harness.at_terminal("chat", harness.hub.name) as chat:
+        text = chat.wait_for(b"[Y/n]").decode()
+        assert re.search(r"Download: [\d.]+ MiB, [\d.]+ [GT]iB free on the disk\.", text), text
+        assert re.search(r"Memory: about [\d.]+ [MG]iB of [\d.]+ [GT]iB: fits\.", text), text
+        chat.type("n\n")
+        chat.wait_for_end()
+    assert not harness.cache.exists() and listed(harness) == [], "a refused download leaves nothing"
+
+
 def test_info_describes_the_model_on_the_hub_or_in_the_cache(harness):
     remote = harness.run("info", harness.hub.name)
     assert remote.returncode == 0 and SHARD in remote.stdout and "pagoda pull" in remote.stdout

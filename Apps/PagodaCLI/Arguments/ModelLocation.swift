@@ -49,6 +49,18 @@ extension Arguments {
     values["model"] = [name]
   }
 
+  /// Shows what a download needs and asks whether to start it.
+  private func ask(_ room: PullRoom, _ model: ModelName) async throws {
+    let plan = await downloadPlan(room, of: model)
+    Terminal.writeError("\(model) is not on this machine.\n\(plan?.text ?? "")")
+    let size = readable(bytes: room.missingBytes)
+    let isUsable = plan.map { $0.forms.isEmpty || $0.fitting != nil } ?? true
+    let agrees =
+      isUsable
+      ? Terminal.confirm("Fetch it (\(size))?") : Terminal.confirm("Fetch it anyway (\(size))?", byDefault: false)
+    if !agrees { throw CommandFailure("\(model) was not fetched") }
+  }
+
   /// Downloads a model that is not on this machine from the hub, if the user at the terminal agrees.
   func offerToFetch() async throws {
     guard !has("shape"), let given = string("model"), Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
@@ -58,12 +70,15 @@ extension Arguments {
       guard let model = ModelName(try fullModelName(given)), !HubSettings.current.isOffline else {
         throw HubError.notFound(reason)
       }
-      let files = try FileSelection().choose(from: try await HubAPI(.current).listing(of: model), of: model)
-      let size = readable(bytes: files.reduce(0) { $0 + $1.size })
-      guard Terminal.confirm("\(model) is not on this machine. Fetch it (\(size))?") else {
-        throw CommandFailure("\(model) was not fetched")
+      var pull = ModelPull(.current)
+      pull.listingAttempts = 1
+      do {
+        _ = try await fetch(model, with: pull) { room in try await ask(room, model) }
+      } catch HubError.network(let reason) {
+        throw HubError.network(
+          "\(reason)\n\(model) is not on this machine; `pagoda list` shows the models that are, and `pagoda chat` needs none."
+        )
       }
-      _ = try await fetch(model, with: ModelPull(.current))
     }
   }
 }

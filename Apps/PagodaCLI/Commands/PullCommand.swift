@@ -42,7 +42,10 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
   if let count = try arguments.integer("jobs", in: 1...32) { pull.parallelFiles = Int(count) }
   if let count = try arguments.integer("retries", in: 1...1000) { pull.settings.maximumAttempts = Int(count) }
 
-  let pulled = try await fetch(model, with: pull)
+  let pulled = try await fetch(model, with: pull) { room in
+    guard room.missingBytes > 0, let plan = await arguments.downloadPlan(room, of: model) else { return }
+    if Terminal.errorIsTerminal || (plan.fitting == nil && !plan.forms.isEmpty) { Terminal.writeError(plan.text) }
+  }
   if arguments.has("json") {
     let object = JSONValue.object([
       "model": .string(pulled.name.repository), "revision": .string(pulled.name.revision),
@@ -60,13 +63,20 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
 }
 
 /// Downloads a model and shows progress from the first moment on.
-func fetch(_ model: ModelName, with pull: ModelPull) async throws -> PulledModel {
+/// - Parameter before: called with the size of the download before it starts; an error ends it.
+func fetch(
+  _ model: ModelName, with pull: ModelPull, before: @escaping @Sendable (PullRoom) async throws -> Void
+) async throws -> PulledModel {
   let line = ProgressLine("\(model)", unknown: true)
   defer { line.clear() }
   var pull = pull
   let host = URL(string: pull.settings.endpoint)?.host ?? pull.settings.endpoint
   if !pull.settings.isOffline { line.note("asking \(host)") }
   pull.settings.onRetry = { line.note($0) }
+  pull.beforeDownload = { room in
+    line.clear()
+    try await before(room)
+  }
   return try await pull.pull(model) { line.show($0.fraction, after: describe($0)) }
 }
 

@@ -35,12 +35,14 @@ enum Terminal {
     return String(String.UnicodeScalarView(kept))
   }
 
-  /// Asks a question that is answered with y or n; Enter means yes. False without a terminal.
-  static func confirm(_ question: String) -> Bool {
+  /// Asks a question that is answered with y or n. False without a terminal.
+  /// - Parameter byDefault: what Enter means.
+  static func confirm(_ question: String, byDefault: Bool = true) -> Bool {
     guard inputIsTerminal && errorIsTerminal else { return false }
-    writeError("\(question) [Y/n] ")
+    writeError("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ")
     guard let answer = readLine() else { return false }
-    return ["", "y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
+    return ["y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
+      || (byDefault && answer.isEmpty)
   }
 
   /// All of standard input; throws when it is not UTF-8.
