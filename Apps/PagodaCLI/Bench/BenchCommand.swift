@@ -102,11 +102,13 @@ private struct BenchSession {
     firstLimits = firstLimits ?? limits
     self.info = self.info ?? info
     for test in tests {
+      let use = MachineUse()
       let speeds = try await runner.speeds(test)
+      let others = use.others()
       let after = try await runner.limits(options)
       let row = BenchRow(
         test: test, speeds: speeds, cost: BenchCost(test, on: info, repetitions: repetitions),
-        limits: [limits, after], weightDType: info.weightDType)
+        limits: [limits, after], weightDType: info.weightDType, others: others)
       limits = after
       rows.append(row)
       if isText { Terminal.write(table.line(BenchReport.cells(row, modelName: name, info: info))) }
@@ -126,7 +128,7 @@ private struct BenchSession {
       try Terminal.write(BenchPlot.chart(rows, subtitle: subtitle), toFile: file)
     }
     if isText {
-      Terminal.write(BenchReport.footnote)
+      Terminal.write(BenchReport.footnote + BenchReport.warnings(rows))
       for profile in profiles { Terminal.write(BenchReport.profile(profile)) }
     } else {
       let all = arguments.has("profile") || arguments.has("kernels") ? profiles : nil

@@ -9,6 +9,7 @@ package struct BenchRow: Sendable {
   package var cost: BenchCost
   package var limits: [MachineLimits]  // measured just before and just after
   package var weightDType: String
+  package var others: Double?  // share of the processors that other programs used during the test
 
   /// The median.
   package var speed: Double {
@@ -61,7 +62,7 @@ struct BenchTable {
   }
 }
 
-enum BenchReport {
+package enum BenchReport {
   static func table(modelName: String) -> BenchTable {
     BenchTable(columns: [
       ("model", max(modelName.count, 5)), ("size", 9), ("params", 8), ("format", 9), ("threads", 7), ("test", 12),
@@ -99,6 +100,18 @@ enum BenchReport {
     step: above 100 means that a step made more.
 
     """
+
+  /// Why rows should not be trusted; empty if nothing speaks against them.
+  package static func warnings(_ rows: [BenchRow]) -> String {
+    var text = ""
+    for row in rows {
+      if let note = busyNote(row.others) { text += "\(row.test.name): \(note); the speed is too low.\n" }
+      if !row.test.isSpeculative && max(row.percentOfBandwidth, row.percentOfPeak) > 120 {
+        text += "\(row.test.name): above 100 per cent: the machine was busy while its limits were measured.\n"
+      }
+    }
+    return text.isEmpty ? "" : "\nWarning: measure again on an idle machine.\n" + text
+  }
 
   static func profile(_ profile: BenchProfile) -> String {
     guard !profile.times.isEmpty else { return "\n\(profile.test.name): this device measures no time per operation\n" }
