@@ -149,4 +149,4 @@ def harness(tmp_path):
 
 
 def listed(harness):
-    return json.loads(harness.run("list", "--json").stdout)
+    return [model for model in json.loads(harness.run("list", "--json").stdout) if "revisions" in model]

@@ -28,6 +28,8 @@ package struct UsageError: Error, Equatable {
 package struct Arguments: Sendable {
   package var values: [String: [String]] = [:]  // by option name, in the order given; flags have ""
   package var positionals: [String] = []
+  /// Where values that are not from the command line come from, by option name: for messages.
+  package var sources: [String: String] = [:]
 
   package init() {}
 

@@ -5,6 +5,7 @@ import PagodaKit
 /// Option values that the user has configured. The command line takes precedence, then the environment, then the file.
 package struct Defaults: Sendable {
   package var file: JSONValue = .object([])
+  package var fileText = ""
   package var environment: [String: String] = [:]
 
   package init() {}
@@ -21,13 +22,30 @@ package struct Defaults: Sendable {
   static func current() throws -> Defaults {
     var defaults = Defaults()
     defaults.environment = ProcessInfo.processInfo.environment
-    if let data = FileManager.default.contents(atPath: path) {
-      guard let value = JSONValue.parse(String(decoding: data, as: UTF8.self)), value.objectValue != nil else {
-        throw CommandFailure("\(path): is not a JSON object; `pagoda config` explains it")
-      }
-      defaults.file = value
-    }
+    if let data = FileManager.default.contents(atPath: path) { try defaults.read(data, of: path) }
     return defaults
+  }
+
+  package mutating func read(_ data: Data, of path: String) throws {
+    do {
+      file = try JSONValue.parse(Array(data))
+    } catch {
+      let line = data.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
+      throw CommandFailure("\(path) line \(line): \(error.message); `pagoda help config` shows the format")
+    }
+    if file.objectValue == nil { throw CommandFailure("\(path): is not a JSON object; `pagoda help config` shows one") }
+    fileText = String(decoding: data, as: UTF8.self)
+  }
+
+  /// `temperature in FILE line 3`: the line of an option's key, after that of the command if it is in its object.
+  private func place(_ option: String, command: String, path: String) -> String {
+    let lines = fileText.split(separator: "\n", omittingEmptySubsequences: false)
+    let spellings = [option, option.replacing("-", with: "_")]
+    let isOwn = spellings.contains { file[command]?[$0] != nil }
+    let first = isOwn ? lines.firstIndex { $0.contains("\"\(command)\"") } ?? 0 : 0
+    let line = lines.indices.dropFirst(first).first { index in spellings.contains { lines[index].contains("\"\($0)\"") }
+    }
+    return "\(option) in \(path)" + (line.map { " line \($0 + 1)" } ?? "")
   }
 
   /// PAGODA_MAX_TOKENS for --max-tokens.
@@ -52,7 +70,8 @@ package struct Defaults: Sendable {
       if let text = environment[Self.variable(option.name)], !text.isEmpty, !isServiceLink(text, option) {
         try set(option, .string(text), in: &arguments, from: Self.variable(option.name))
       } else if let value = fileValue(option.name, command: command.name) {
-        try set(option, value, in: &arguments, from: Self.path)
+        let source = place(option.name, command: command.name, path: Self.path)
+        try set(option, value, in: &arguments, from: source)
       }
     }
   }
@@ -80,17 +99,28 @@ package struct Defaults: Sendable {
       switch value.boolValue ?? ["1": true, "true": true, "0": false, "false": false][value.stringValue ?? ""] {
       case true?: arguments.values[option.name] = [""]
       case false?: break
-      case nil: throw UsageError("\(source): \(option.name) must be true or false")
+      case nil: throw UsageError("\(source) must be true or false")
       }
       return
     }
+    arguments.sources[option.name] = source
     let values = value.arrayValue ?? [value]
     arguments.values[option.name] = try values.map { item in
       if let text = item.stringValue { return text }
       guard item.arrayValue == nil, item.objectValue == nil, item != .null else {
-        throw UsageError("\(source): \(option.name) must be a text or a number")
+        throw UsageError("\(source) must be a text or a number")
       }
       return item.text
+    }
+  }
+}
+
+extension Arguments {
+  /// A message about an option, with the source of its value if that is not the command line:
+  /// `--temperature is 'x'` becomes `PAGODA_TEMPERATURE is 'x'`.
+  package func namingSources(_ message: String) -> String {
+    sources.sorted { $0.key.count > $1.key.count }.reduce(message) {
+      $0.replacing("--\($1.key) ", with: "\($1.value) ")
     }
   }
 }

@@ -30,3 +30,29 @@ extension SamplingField {
     }
   }
 }
+
+extension SamplingField {
+  /// The current value as the user would type it; nil for the model's own.
+  package func value(in sampling: SamplingParameters) -> String? {
+    func text(_ values: [String]) -> String? { values.isEmpty ? nil : values.map { "'\($0)'" }.joined(separator: " ") }
+    return switch name {
+    case "max-tokens": sampling.maximumTokens.map(String.init)
+    case "min-tokens": String(sampling.minimumTokens)
+    case "temperature": sampling.temperature.map { "\($0)" }
+    case "top-k": sampling.topK.map(String.init)
+    case "top-p": sampling.topP.map { "\($0)" }
+    case "min-p": sampling.minP.map { "\($0)" }
+    case "repetition-penalty": sampling.repetitionPenalty.map { "\($0)" }
+    case "presence-penalty": sampling.presencePenalty.map { "\($0)" }
+    case "frequency-penalty": sampling.frequencyPenalty.map { "\($0)" }
+    case "seed": sampling.seed.map(String.init) ?? "random"
+    case "ignore-eos": sampling.ignoresEndOfText ? "on" : "off"
+    case "stop": text(sampling.stopStrings)
+    case "bad-words": text(sampling.badWords)
+    case "thinking-budget": sampling.thinkingBudget.map(String.init)
+    case "top-logprobs": sampling.topLogProbabilities.map(String.init)
+    case "logit-bias": text(sampling.logitBias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+    default: nil
+    }
+  }
+}

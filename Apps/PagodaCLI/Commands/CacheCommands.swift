@@ -29,7 +29,13 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
   let cache = HubCache(folder: HubSettings.current.cacheFolder)
   let models = cache.models()
   if arguments.has("json") {
-    Terminal.write(JSONValue.array(models.map(json)).text + "\n")
+    let foreign = ForeignModel.all().map {
+      JSONValue.object(["model": .string($0.name), "bytes": .integer($0.bytes), "folder": .string($0.path)])
+    }
+    let mini = JSONValue.object([
+      "model": .string("mini"), "bytes": .integer(MiniModelSize.bytes), "is_embedded": .bool(true),
+    ])
+    Terminal.write(JSONValue.array([mini] + models.map(json) + foreign).text + "\n")
   } else {
     let running = ServerRecord.running()
     var table = [("mini", "the \(megabytes(MiniModelSize.bytes)) demo inside the program")]

@@ -45,6 +45,9 @@ private func change(_ key: String, to text: String?) throws {
   guard let name = parts.last, commands.contains(where: { $0.options.contains { $0.name == name } }) else {
     throw UsageError("'\(key)' is not an option of a command")
   }
+  if let text {
+    for command in commands { try validate(name, text, of: command) }
+  }
   var file = try Defaults.current().file
   let value = text.map { JSONValue.parse($0).flatMap { $0.objectValue == nil ? $0 : nil } ?? .string($0) }
   if parts.count == 2 {
@@ -60,6 +63,27 @@ private func change(_ key: String, to text: String?) throws {
     throw CommandFailure("\(Defaults.path): cannot be written: \(error.localizedDescription)")
   }
   Terminal.write("\(file.text)\n")
+}
+
+/// Refuses a value that the command would refuse.
+private func validate(_ name: String, _ text: String, of command: Command) throws {
+  guard let option = command.options.first(where: { $0.name == name }) else { return }
+  guard option.value != nil else {
+    if !["true", "false"].contains(text) { throw UsageError("\(name) is '\(text)'; it must be true or false") }
+    return
+  }
+  var arguments = Arguments()
+  arguments.values[name] = [text]
+  do {
+    _ = try arguments.samplingParameters()
+    if SharedOptions.engine.options.contains(where: { $0.name == name }) { _ = try arguments.engineOptions() }
+    if command.name == Command.serve.name { try checkServeOptions(arguments) }
+    if name == "context-policy" { _ = try arguments.choice(name, ContextPolicy.self) }
+  } catch let error as UsageError {
+    throw UsageError(error.message.replacing("--", with: ""))
+  } catch let error as FieldError {
+    throw UsageError(error.message.replacing("--", with: ""))
+  }
 }
 
 extension JSONValue {

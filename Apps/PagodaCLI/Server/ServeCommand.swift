@@ -104,6 +104,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight
+  try refuseOpenServer(options)
   let server: Server
   do {
     server = try Server.listen(options: options)
@@ -144,6 +145,23 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   log.close()
   receipts?.flush()
   return 0
+}
+
+/// The server refuses this too; here the message names the options.
+private func refuseOpenServer(_ options: ServerOptions) throws {
+  let isLocal =
+    options.unixPath != nil || ["localhost", "::1"].contains(options.host) || options.host.hasPrefix("127.")
+  if isLocal || options.isInsecure || !options.apiKeys.isEmpty || !options.namedKeys.isEmpty { return }
+  throw UsageError(
+    "--host \(options.host) lets other machines connect; add --api-key KEY (or the variable PAGODA_API_KEY), "
+      + "--api-key-file FILE, or --insecure to allow it without a key")
+}
+
+/// Throws for a value that `pagoda serve` would refuse; starts nothing.
+func checkServeOptions(_ arguments: Arguments) throws {
+  _ = try arguments.integer("drain", in: 0...86400)
+  if ["api-key-file", "prefix-peers", "prefix-secret", "prefix-peer-share"].contains(where: arguments.has) { return }
+  _ = try serverOptions(arguments, LogWriter(file: STDERR_FILENO), nil)
 }
 
 /// One of several models, and its name in requests.

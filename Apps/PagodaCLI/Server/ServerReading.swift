@@ -44,7 +44,7 @@ package struct ServerReading {
     lines.append(
       "answers     \(Int(self["vllm:request_success_total"])) so far, "
         + "\(Int(self["vllm:generation_tokens_total"])) tokens")
-    return lines.map { Style.isColoured ? $0 : clipped($0, to: width) }
+    return lines
   }
 }
 

@@ -47,7 +47,9 @@ private func runTop(_ arguments: Arguments) async throws -> Int32 {
       rates = rates.suffix(60)
     }
     let width = Style.width(of: STDOUT_FILENO) ?? 80
-    var lines = reading.lines(since: last, rates: rates, url: text, width: width)
+    var lines = reading.lines(since: last, rates: rates, url: text, width: width).flatMap {
+      wrapped($0, width: width).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
     let rows = isLive ? max((Style.height(of: STDOUT_FILENO) ?? 24) - lines.count - 2, 3) : 128
     if let event = isLive ? lanes.latest : lanes.settled() { lines += event.lines(width: width, rows: rows) }
     Terminal.write((isLive ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
