@@ -7,7 +7,7 @@ extension Command {
   /// All commands, in the order shown by the help.
   package static let all: [Command] = [
     .chat, .generate, .serve, .stage, .batch, .tokenize, .embed, .info, .bench, .pull, .list, .remove, .quantize, .ps,
-    .stop, .top, .config, .completions, .replay,
+    .stop, .top, .config, .completions, .man, .replay,
   ]
 
   /// Aliases known from other programs.
@@ -72,8 +72,9 @@ enum PagodaCLI {
       return usage(
         "unknown command '\(rest[0])'" + (near.map { "; did you mean '\($0)'?" } ?? ""), help: "pagoda --help")
     }
+    var arguments = Arguments()
     do {
-      var arguments = try Arguments(Array(rest.dropFirst(count)), options: command.options)
+      arguments = try Arguments(Array(rest.dropFirst(count)), options: command.options)
       if isHelp || arguments.has("help") {
         Terminal.write(command.help(width: Style.textWidth))
         return 0
@@ -81,9 +82,9 @@ enum PagodaCLI {
       try Defaults.current().apply(to: &arguments, of: command)
       return try await command.run(arguments)
     } catch let error as UsageError {
-      return usage(error.message, help: "pagoda \(command.name) --help")
+      return usage(arguments.namingSources(error.message), help: "pagoda \(command.name) --help")
     } catch let error as FieldError {
-      return usage(error.message, help: "pagoda \(command.name) --help")
+      return usage(arguments.namingSources(error.message), help: "pagoda \(command.name) --help")
     } catch is CancellationError {
       return ExitCode.interrupted
     } catch let error as CommandFailure {
@@ -91,7 +92,7 @@ enum PagodaCLI {
     } catch let error as HubError {
       Terminal.report(error.message)
     } catch let error as PagodaError {
-      Terminal.report(namingFlags(error.message))
+      Terminal.report(arguments.namingSources(namingFlags(error.message)))
     } catch {
       Terminal.report(error.localizedDescription)
     }

@@ -14,6 +14,8 @@ struct AnswerPrinter {
   mutating func show(_ event: Event) {
     switch event {
     case .promptProgress(let read):
+      // A line that disappears at once would only flicker.
+      if progress == nil && read.estimatedSecondsLeft ?? 0 < 0.5 { return }
       progress = progress ?? ProgressLine("reading", unknown: true)
       progress?.say(progressText(read))
     case .contextTrimmed(let count):

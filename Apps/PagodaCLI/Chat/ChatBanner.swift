@@ -6,15 +6,19 @@ func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
   let memory = "\(readable(bytes: info.plan.totalBytes)) of \(readable(bytes: info.plan.deviceLimitBytes))"
   guard name == "mini" else {
     let context = "\(info.plan.maximumModelLength) tokens of context"
-    return "\(Style.bold(name)) · \(info.weightDType) · \(memory) · \(context) · \(info.device)\n"
+    let facts = fittingParts([name, info.weightDType, memory, context, info.device])
+    return Style.bold(name) + facts.dropFirst(name.count) + "\n"
       + Style.dim("/help shows the commands, Ctrl-D leaves.") + "\n\n"
   }
-  var text =
-    "\(Style.bold("mini")), the \(megabytes(MiniModelSize.bytes)) demo model inside the program, on \(info.device).\n"
+  let first = fittingLine(
+    "mini, the \(megabytes(MiniModelSize.bytes)) demo model inside the program, on \(info.device).")
+  var text = Style.bold("mini") + first.dropFirst("mini".count) + "\n"
   let models = await fittingModels()
   if !models.isEmpty {
-    text += "It answers simple questions. Real models that fit this machine, with their memory use\n"
-    text += "for a chat of \(advisedContext) tokens:\n"
+    text +=
+      fittingLine(
+        "It answers simple questions. Real models that fit this machine, with their memory use for a chat of "
+          + "\(advisedContext) tokens:") + "\n"
     let rows = models.map {
       (
         "  pagoda chat \($0.shortName) --quantize \($0.form)",

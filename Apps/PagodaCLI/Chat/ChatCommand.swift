@@ -9,7 +9,7 @@ extension Command {
     operands: "[MODEL]",
     notes: """
       MODEL is anything that --model accepts. Ctrl-C stops an answer or clears the line, Ctrl-D leaves. Alt-Enter starts a
-      new line; pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that start with a slash are
+      new line, Ctrl-R searches earlier lines, also those of other days; pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that start with a slash are
       commands:
       \(columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }).trimmingCharacters(in: .newlines))
       `pagoda run` is the same; `pagoda run MODEL PROMPT` answers one prompt and exits, as `pagoda ask` does.
@@ -22,7 +22,8 @@ extension Command {
         [SharedOptions.model, SharedOptions.system] + SharedOptions.thinking + [
           Option(
             "context-policy", value: "WHAT",
-            help: "when the context is full: trim (default: the oldest turns leave the prompt) or stop")
+            help: "when the context is full: trim (default: the oldest turns leave the prompt) or stop"),
+          Option("no-history", help: "keep typed lines in memory only, not in a file"),
         ]),
       SharedOptions.sampling,
       SharedOptions.engine,
@@ -49,10 +50,17 @@ final class ChatLoop {
     let sampling = try arguments.samplingParameters()
     let thinking = try arguments.thinking()
     contextPolicy = try arguments.choice("context-policy") ?? .trim
-    let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
+    let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson()) { info in
+      if !info.hasChatTemplate {
+        throw CommandFailure(info.chatTemplateError ?? "this model has no chat template; use pagoda generate --raw")
+      }
+    }
     self.arguments = arguments
     session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
     session.contextPolicy = contextPolicy
+    if editor.isInteractive && !arguments.has("no-history") {
+      editor.history = LineHistory(path: LineHistory.standardPath())
+    }
     editor.completions = ChatCommands.all.map { String($0.name.prefix { $0 != " " }) }
   }
 
@@ -102,6 +110,7 @@ final class ChatLoop {
     let session = session
     let before = session.history.count
     let quiet = editor.isInteractive ? QuietMode() : nil
+    let use = MachineUse()
     defer { quiet?.restore() }
     let (events, known) = (session.streamEvents(to: text, options: progressOptions), omittedMessages)
     let task = Task {
@@ -120,7 +129,7 @@ final class ChatLoop {
       let stopped = isKept ? " [stopped]" : "[stopped; /retry sends the message again]"
       Terminal.write(task.isCancelled ? Style.dim(stopped) + "\n" : "\n")
       if editor.isInteractive, let last = session.lastCompletion {
-        Terminal.write(Style.dim(fittingLine(speedLine(last))) + "\n\n")
+        Terminal.write(Style.dim(fittingParts(speedParts(last, others: use.others()))) + "\n\n")
       }
     } catch {
       failed = true
@@ -147,8 +156,18 @@ final class ChatLoop {
 /// A text wrapped to the terminal.
 func fittingLine(_ text: String) -> String { Style.textWidth.map { wrapped(text, width: $0) } ?? text }
 
+/// Parts separated by dots, wrapped to the terminal between parts.
+func fittingParts(_ parts: [String]) -> String { joined(parts, width: Style.textWidth) }
+
+/// The same for any width; nil wraps nothing.
+package func joined(_ parts: [String], width: Int?) -> String {
+  let glued = parts.map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: "\u{A0}· ")
+  return (width.map { wrapped(glued, width: $0) } ?? glued).replacing("\u{A0}", with: " ")
+}
+
 /// Tokens, speed, and the time to the first token.
-package func speedLine(_ completion: Completion) -> String {
+/// - Parameter others: the share of the processors that other programs used meanwhile; nil if unknown.
+package func speedParts(_ completion: Completion, others: Double? = nil) -> [String] {
   var parts = ["\(completion.usage.completionTokens) tokens"]
   if let speed = completion.tokensPerSecond { parts.append(String(format: "%.1f tokens/s", speed)) }
   let first = (completion.timings.queueMilliseconds + completion.timings.promptMilliseconds) / 1000
@@ -160,5 +179,6 @@ package func speedLine(_ completion: Completion) -> String {
     parts.append("\(completion.timings.acceptedTokens) of \(completion.timings.draftedTokens) drafts accepted")
   }
   if completion.finishReason == .length { parts.append("cut at the token limit") }
-  return parts.joined(separator: " · ")
+  if let note = busyNote(others) { parts.append(note) }
+  return parts
 }

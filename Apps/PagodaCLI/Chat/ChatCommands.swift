@@ -29,7 +29,7 @@ extension ChatLoop {
     let rest = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
     do {
       if parts[0] == "/retry" { return try await retry() }
-      Terminal.write(try await reply(to: parts[0], rest))
+      Terminal.write(fittingLine(try await reply(to: parts[0], rest)))
     } catch {
       Terminal.report(describeFailure(error))
     }
@@ -89,7 +89,9 @@ extension ChatLoop {
     let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
     let fields = SamplingField.all.filter { $0.name != "top-logprobs" }
     guard let given = words.first else {
-      return columns(fields.map { ("  " + $0.name, $0.help) }, width: Style.textWidth)
+      let sampling = session.sampling
+      let rows = fields.map { ("  \($0.name) = \($0.value(in: sampling) ?? "default")", $0.help) }
+      return columns(rows, width: Style.textWidth)
     }
     let name = given.replacing("_", with: "-")
     guard let field = fields.first(where: { $0.name == name || (name == "temp" && $0.name == "temperature") }) else {

@@ -11,9 +11,17 @@ extension Command {
         zsh:  pagoda completions zsh > "${fpath[1]}/_pagoda"
         fish: pagoda completions fish > ~/.config/fish/completions/pagoda.fish
       """,
-    groups: [],
+    groups: [
+      OptionGroup(
+        "Options", [Option("line", value: "TEXT", help: "print the words that may follow TEXT, one per line")])
+    ],
     run: { arguments in
-      guard arguments.positionals.count == 1, let text = completionText(arguments.positionals[0], Command.all) else {
+      if let line = arguments.string("line") {
+        let words = Completer(commands: Command.all, models: Completer.knownModels()).words(for: line)
+        Terminal.write(words.map { $0 + "\n" }.joined())
+        return 0
+      }
+      guard arguments.positionals.count == 1, let text = completionScripts[arguments.positionals[0]] else {
         throw UsageError("name one shell: bash, zsh or fish")
       }
       Terminal.write(text)
@@ -21,53 +29,38 @@ extension Command {
     })
 }
 
-/// Nil for an unknown shell.
-package func completionText(_ shell: String, _ commands: [Command]) -> String? {
-  switch shell {
-  case "bash": bash(commands)
-  case "zsh": "#compdef pagoda\nautoload -U +X bashcompinit && bashcompinit\n" + bash(commands)
-  case "fish": fish(commands)
-  default: nil
+/// The scripts ask the program itself for the words, so they need no change when options do. Without any, the shell
+/// completes file names.
+private let completionScripts = [
+  // bash breaks words at colons and equal signs: what comes before the last of them is not replaced.
+  "bash": """
+  _pagoda() {
+    local line="${COMP_LINE:0:COMP_POINT}" word prefix
+    local current="${line##* }"
+    prefix="${current%"${current##*[:=]}"}"
+    COMPREPLY=()
+    while IFS= read -r word; do COMPREPLY+=("${word#"$prefix"}"); done < <("$1" completions --line "$line" 2>/dev/null)
   }
-}
+  complete -o default -F _pagoda pagoda
 
-private func bash(_ commands: [Command]) -> String {
-  let names = commands.map(\.name).joined(separator: " ")
-  let cases = commands.map { command in
-    let options = (command.options + [.help]).map { "--" + $0.name }.joined(separator: " ")
-    return "    \(command.name)) words=\"\(options)\" ;;"
+  """,
+  "zsh": """
+  #compdef pagoda
+  _pagoda() {
+    local -a found
+    found=("${(@f)$("${words[1]}" completions --line "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+    if [[ -n "${found[1]}" ]]; then compadd -- "${found[@]}"; else _files; fi
   }
-  return """
-    _pagoda() {
-      local current="${COMP_WORDS[COMP_CWORD]}" words=""
-      if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "\(names) help version" -- "$current"))
-        return
-      fi
-      case "${COMP_WORDS[1]}" in
-    \(cases.joined(separator: "\n"))
-      esac
-      case "$current" in
-        -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
-        *) COMPREPLY=($(compgen -f -- "$current")) ;;
-      esac
-    }
-    complete -o filenames -F _pagoda pagoda
+  if [[ "$funcstack[1]" = "_pagoda" ]]; then _pagoda "$@"; else compdef _pagoda pagoda; fi
 
-    """
-}
+  """,
+  "fish": """
+  function __pagoda_words
+    set -l line (commandline -cp)
+    set -l program (string split ' ' -- $line)[1]
+    $program completions --line "$line" 2>/dev/null
+  end
+  complete -c pagoda -f -n 'count (__pagoda_words) >/dev/null' -a '(__pagoda_words)'
 
-private func fish(_ commands: [Command]) -> String {
-  func quoted(_ text: String) -> String { "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'" }
-  var lines = ["complete -c pagoda -f -n __fish_use_subcommand"]
-  for command in commands {
-    lines.append("complete -c pagoda -n __fish_use_subcommand -a \(command.name) -d \(quoted(command.summary))")
-    for option in command.options + [.help] {
-      let short = option.short.map { " -s \($0)" } ?? ""
-      lines.append(
-        "complete -c pagoda -n '__fish_seen_subcommand_from \(command.name)' -l \(option.name)\(short)"
-          + "\(option.value == nil ? "" : " -r") -d \(quoted(option.help))")
-    }
-  }
-  return lines.joined(separator: "\n") + "\n"
-}
+  """,
+]

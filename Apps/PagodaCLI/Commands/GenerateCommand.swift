@@ -60,9 +60,13 @@ private func runGenerate(_ given: Arguments) async throws -> Int32 {
   }
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
-  let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
-  if case .messages = request.prompt, !engine.info.hasChatTemplate {
-    throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
+  let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson()) { info in
+    if case .messages = request.prompt, !info.hasChatTemplate {
+      throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
+    }
+    if case .text = request.prompt, !info.hasTokenizer {
+      throw CommandFailure("this model has no tokenizer; use --prompt-ids")
+    }
   }
   let receipts = try ReceiptFile(arguments)
   try await receipts?.keep(of: engine)

@@ -1,13 +1,13 @@
 // LineEditor: lines from the user, with editing and history on a terminal, plain from a pipe.
 import Foundation
 
-/// Reads lines. The history is kept in memory only: the user's questions are not written to disk.
+/// Reads lines, with a history that Ctrl-R searches.
 final class LineEditor {
   let isInteractive = Terminal.inputIsTerminal && Terminal.outputIsTerminal
   /// Words that Tab completes at the start of a line.
   var completions: [String] = []
 
-  private var history: [String] = []
+  var history = LineHistory()
   private let input: StandardInput
   private var keys: KeyReader
   private var shownRow = 0  // row of the cursor, counted from the first row drawn
@@ -32,13 +32,13 @@ final class LineEditor {
       mode.restore()
     }
     let text = edit(prompt)
-    if let text, !text.isEmpty, text != history.last { history.append(text) }
+    if let text { history.add(text) }
     return text
   }
 
   private func edit(_ prompt: String) -> String? {
     var buffer = LineBuffer()
-    var recalled = history.count  // history.count is the line being typed
+    var recalled = history.lines.count  // the line being typed comes after all others
     var typed = ""
     shownRow = 0
     draw(buffer, prompt)
@@ -56,14 +56,19 @@ final class LineEditor {
         return nil
       case .control("c"):
         interrupt(&buffer, prompt)
-        recalled = history.count
+        recalled = history.lines.count
       case .up, .down, .control("p"), .control("n"):
         let isUp = key == .up || key == .control("p")
         let next = recalled + (isUp ? -1 : 1)
-        guard (0...history.count).contains(next) else { continue }
-        if recalled == history.count { typed = buffer.text }
+        guard (0...history.lines.count).contains(next) else { continue }
+        if recalled == history.lines.count { typed = buffer.text }
         recalled = next
-        buffer.set(next == history.count ? typed : history[next])
+        buffer.set(next == history.lines.count ? typed : history.lines[next])
+      case .control("r"):
+        if search(&buffer) {
+          leave(buffer, prompt)
+          return buffer.text
+        }
       case .control("l"):
         Terminal.write("\u{1B}[H\u{1B}[2J")
         shownRow = 0
@@ -72,6 +77,35 @@ final class LineEditor {
       default: apply(key, to: &buffer)
       }
       draw(buffer, prompt)
+    }
+  }
+
+  /// Ctrl-R: each letter narrows the search, Ctrl-R goes to an older line, Escape and Ctrl-G give up. Enter sends the line
+  /// found, which returns true; any other key edits it.
+  private func search(_ buffer: inout LineBuffer) -> Bool {
+    let before = buffer.text
+    var text = ""
+    var found: Int?
+    while true {
+      buffer.set(found.map { history.lines[$0] } ?? before)
+      draw(buffer, "(search '\(text)'\(found == nil && !text.isEmpty ? ", nothing found" : "")) ")
+      let key = keys.read()
+      switch key {
+      case .text(let more):
+        text += more
+        found = history.search(text, before: found.map { $0 + 1 } ?? history.lines.count)
+      case .backspace:
+        text = String(text.dropLast())
+        found = history.search(text, before: history.lines.count)
+      case .control("r"): found = history.search(text, before: found ?? history.lines.count) ?? found
+      case .escape, .control("g"), .control("c"), .endOfInput:
+        buffer.set(before)
+        return false
+      case .enter: return !buffer.isEmpty
+      default:
+        apply(key, to: &buffer)
+        return false
+      }
     }
   }
 
