@@ -52,6 +52,26 @@ import Testing
     }
   }
 
+  @Test func the_reading_of_a_long_prompt_and_omitted_messages_are_shown() async throws {
+    try await withHarness { harness in
+      harness.transcript.send("A long question.")
+      let request = harness.engine.state.withLock { $0.requests.last }
+      #expect(request?.contextPolicy == .trim && request?.promptProgressInterval != nil)
+      harness.engine.answer.yield(.contextTrimmed(omittedMessages: 4))
+      let read = PromptProgress(completedTokens: 430, totalTokens: 1000, elapsedSeconds: 8.8)
+      harness.engine.answer.yield(.promptProgress(read))
+      #expect(await eventually { harness.transcript.promptProgressText == "Reading 43 %, 12 s left" })
+      try await finish(harness, "Paris")
+      #expect(harness.transcript.promptProgress == nil)
+      #expect(harness.transcript.omissionText == "The context is full: the oldest 4 messages were not read.")
+      harness.transcript.settings.contextPolicy = .stop
+      harness.transcript.send("Another one.")
+      #expect(harness.engine.state.withLock { $0.requests.last }?.contextPolicy == .stop)
+      #expect(harness.transcript.omissionText == nil)
+      try await finish(harness, "Lima")
+    }
+  }
+
   @Test func stopping_cancels_the_request_and_keeps_the_partial_answer() async throws {
     try await withHarness { harness in
       harness.transcript.send("Count.")

@@ -33,7 +33,8 @@ class Terminal:
     def __init__(self, *arguments, columns=80, rows=24, **environment):
         controller, device = pty.openpty()
         fcntl.ioctl(device, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "TERM": "xterm-256color", "LANG": "C.UTF-8",
+                     "PAGODA_STATE_DIR": "/nonexistent"}  # tests must not share a history
         variables |= environment
         self.process = subprocess.Popen([str(PROGRAM), *arguments], stdin=device, stdout=device, stderr=device,
                                         env=variables, start_new_session=True,
@@ -76,6 +77,12 @@ class Terminal:
     def wait_for_output(self, text):
         """For text that may be overwritten before the screen is looked at."""
         self.wait_for(lambda: text in self.output, repr(text))
+
+    def send_and_wait_for(self, line, text):
+        """Types a line and waits until `text` has come after it: only then do keys reach the answer, not the line."""
+        before = len(self.output)
+        self.type(line + "\r")
+        self.wait_for(lambda: text in self.output[before:].split(b"\x1b[?2004l")[-1] and b"\x1b[?2004l" in self.output[before:], repr(text))
 
     def wait_for_prompt(self, count=1):
         """The prompt is the last line with text, for the count-th time."""

@@ -242,16 +242,6 @@ def test_defaults_come_from_a_file_and_the_environment(tmp_path):
     assert json.loads((tmp_path / "config.json").read_text()) == {}
 
 
-def test_completions_know_every_command(tmp_path):
-    for shell in ["bash", "zsh", "fish"]:
-        text = run("completions", shell).stdout
-        assert "serve" in text and "max-tokens" in text
-    script = tmp_path / "completions"
-    script.write_text(run("completions", "bash").stdout)
-    ask = f'source {script}; COMP_WORDS=(pagoda generate --max-to); COMP_CWORD=2; _pagoda; echo "${{COMPREPLY[@]}}"'
-    assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout.strip() == "--max-tokens"
-
-
 def test_servers_are_listed_watched_and_stopped(tmp_path):
     from conftest import Server, wait_for
     here = {"XDG_RUNTIME_DIR": str(tmp_path)}

@@ -257,3 +257,38 @@ def test_drafts_files_and_exports(page, tmp_path):
     page.click("#open-settings")
     page.set_input_files("#import-file", str(file))
     expect(page.locator(".message")).to_have_count(4)
+
+
+def test_a_full_context_and_a_long_prompt_are_explained(page):
+    sent = []
+
+    def reply(route):
+        sent.append(json.loads(route.request.post_data))
+        choice = {"index": 0, "delta": {"content": "Paris"}, "finish_reason": "stop"}
+        events = [{"choices": [choice]}, {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 1}}]
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+        route.fulfill(status=200, content_type="text/event-stream", headers={"x-pagoda-omitted-messages": "6"}, body=body)
+
+    page.route("**/v1/chat/completions", reply)
+    ask(page, "What is the capital of France?")
+    expect(page.locator(".assistant .stats").last).to_contain_text("the oldest 6 messages were left out")
+    assert sent[0]["truncation"] == "auto" and sent[0]["return_progress"] is True
+    page.click("#open-settings")
+    page.select_option("select[name=full]", "stop")
+    page.keyboard.press("Escape")
+    ask(page, "And of Peru?")
+    assert sent[1]["truncation"] == "disabled"
+
+
+def test_the_reading_of_a_long_prompt_is_shown(page):
+    text = page.evaluate("""async () => {
+      const { page: state } = await import("/state.js");
+      const { updateAnswer } = await import("/messages.js");
+      const node = document.createElement("article");
+      node.innerHTML = '<details class="thinking"><summary></summary><div></div></details><div class="body"></div><div class="tools"></div>';
+      state.running = { progress: { total: 1000, cache: 0, processed: 430, time_ms: 8800 } };
+      updateAnswer(node, { id: "x", content: "", reasoning: "" }, true);
+      state.running = null;
+      return node.querySelector(".tools").textContent;
+    }""")
+    assert text == "reading 43 %, 12 s left"

@@ -1,0 +1,76 @@
+// Advice before a download, the state of the machine during a measurement, and lines that are wrapped between parts.
+import Foundation
+import PagodaCLI
+import PagodaKit
+import Testing
+
+@Suite struct AdviceTests {
+  private let gib = Int64(1) << 30
+
+  private func plan(_ forms: [DownloadPlan.Form], instead: String? = nil) -> DownloadPlan {
+    DownloadPlan(
+      missingBytes: 158 * gib, freeDiskBytes: 200 * gib, memoryBytes: 21 * gib, forms: forms, instead: instead)
+  }
+
+  @Test func a_model_that_fits_is_said_to_fit() {
+    let fits = plan([.init(nil, 9 * gib), .init("8bit", 5 * gib)])
+    #expect(
+      fits.text == "Download: 158.0 GiB, 200.0 GiB free on the disk.\nMemory: about 9.00 GiB of 21.0 GiB: fits.\n")
+  }
+
+  @Test func a_smaller_format_is_named_if_only_that_fits() {
+    let smaller = plan([.init(nil, 60 * gib), .init("8bit", 32 * gib), .init("4bit", 18 * gib)])
+    #expect(smaller.fitting == .init("4bit", 18 * gib))
+    #expect(smaller.text.contains("does not fit. With --quantize 4bit it fits: about 18.0 GiB."))
+  }
+
+  @Test func another_model_is_named_if_no_format_fits() {
+    let large = plan([.init(nil, 160 * gib), .init("4bit", 45 * gib)], instead: "pagoda chat qwen3.5:9b")
+    #expect(large.fitting == nil)
+    #expect(large.text.contains("does not fit, not even with --quantize 4bit.\nThis would fit: pagoda chat qwen3.5:9b"))
+  }
+
+  @Test func busy_seconds_leave_out_idle_time() {
+    let stat = "cpu  100 20 30 1000 500 6 4 40 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n"
+    #expect(MachineUse.busySeconds(stat: stat, ticksPerSecond: 100) == 2)
+    #expect(MachineUse.busySeconds(stat: "intr 5\n", ticksPerSecond: 100) == nil)
+  }
+
+  @Test func other_programs_are_what_this_one_did_not_use() {
+    #expect(MachineUse.share(busy: 18, own: 8, wall: 10, processors: 2) == 0.5)
+    #expect(MachineUse.share(busy: 8, own: 9, wall: 10, processors: 2) == 0)
+    #expect(busyNote(0.5) == "machine busy: other programs used 50 % of it")
+    #expect(busyNote(0.1) == nil && busyNote(nil) == nil)
+  }
+
+  @Test func a_line_of_facts_breaks_between_facts() {
+    let parts = ["12 tokens", "146.1 tokens/s", "first after 0.09 s", "175 of 214 prompt tokens cached"]
+    #expect(
+      joined(parts, width: 40) == "12 tokens · 146.1 tokens/s ·\nfirst after 0.09 s ·\n175 of 214 prompt tokens cached")
+    #expect(joined(parts, width: nil) == parts.joined(separator: " · "))
+  }
+
+  @Test func time_left_is_rounded_up() {
+    #expect(duration(0.2) == "1 s" && duration(11.2) == "12 s" && duration(121) == "3 min")
+    let read = PromptProgress(completedTokens: 430, totalTokens: 1000, elapsedSeconds: 8.8)
+    #expect(progressText(read) == "reading 43 %, 12 s left")
+  }
+
+  @Test func a_history_survives_and_is_searched_backwards() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "a/history").path
+    var history = LineHistory(path: path)
+    for line in ["one fox", "two\nlines", "two\nlines", "", "another FOX"] { history.add(line) }
+    let again = LineHistory(path: path)
+    #expect(again.lines == ["one fox", "two\nlines", "another FOX"])
+    #expect(again.search("fox", before: 3) == 2 && again.search("fox", before: 2) == 0)
+    #expect(again.search("bear", before: 3) == nil && again.search("", before: 3) == nil)
+  }
+
+  @Test func suggestions_know_swapped_letters() {
+    #expect(suggestion(for: "chta", among: ["chat", "serve"]) == "chat")
+    #expect(suggestion(for: "srvee", among: ["chat", "serve"]) == "serve")
+    #expect(suggestion(for: "abcd", among: ["chat", "serve"]) == nil)
+  }
+}
