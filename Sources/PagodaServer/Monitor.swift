@@ -44,6 +44,8 @@ final class Monitor: HTTPService, @unchecked Sendable {
     }
   }
 
+  func sender(of request: HTTPRequest) -> String { front.sender(of: request) }
+
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
     refusal(of: request, .malformed("the body is too large"))
   }
