@@ -6,6 +6,14 @@
 #include <bit>
 #include <functional>
 
+// Compiled once per instruction set, chosen when the program starts. Bits are the same: no set changes how a single
+// operation rounds, and no two of them are fused.
+#if defined(__x86_64__) && defined(__GLIBC__) && !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
+#define PAGODA_EVERY_ISA __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define PAGODA_EVERY_ISA
+#endif
+
 namespace pagoda::sampler {
 namespace {
 
@@ -33,33 +41,59 @@ float weight_of(float x) noexcept {
   return x > kLowest ? p * power : 0.0f;
 }
 
+namespace {
+
+struct Survey {
+  float highest;
+  bool is_good;  // no logit is NaN or +infinity
+};
+
+PAGODA_EVERY_ISA Survey survey_block(const float* logits, size_t count) noexcept {
+  constexpr size_t kLanes = 16;
+  constexpr float kInfinity = __builtin_inff();
+  float lanes[kLanes];
+  uint32_t bad_lanes[kLanes] = {}, bad = 0;
+  std::fill_n(lanes, kLanes, -kInfinity);
+  const auto take = [&](size_t lane, float logit) {
+    lanes[lane] = logit > lanes[lane] ? logit : lanes[lane];
+    bad_lanes[lane] |= logit < kInfinity ? 0u : 1u;  // NaN sets the flag too
+  };
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) take(lane, logits[i + lane]);
+  for (; i < count; ++i) take(0, logits[i]);
+  for (const uint32_t lane : bad_lanes) bad |= lane;
+  return {*std::max_element(lanes, lanes + kLanes), bad == 0};
+}
+
+PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float highest, float temperature) noexcept {
+  uint32_t upper = 0, lower = 0;  // sums of 256 numbers below 2^20 each
+  for (size_t i = 0; i < count; ++i) {
+    const float weight = weight_of((logits[i] - highest) / temperature);
+    upper += upper_part(weight);
+    lower += lower_part(weight);
+  }
+  return (uint64_t{upper} << 20) + lower;
+}
+
+}  // namespace
+
 LogitBlocks::LogitBlocks(size_t vocab_size)
     : block_highest_((vocab_size + kBlock - 1) / kBlock), block_sums_(block_highest_.size()) {
   scratch_.reserve(block_highest_.size());
 }
 
 bool LogitBlocks::survey(std::span<const float> logits) noexcept {
-  constexpr size_t kLanes = 16;
   logits_ = logits;
-  uint32_t bad = 0;
+  bool is_good = true;
   for (size_t block = 0; block < block_highest_.size(); ++block) {
-    const size_t begin = block * kBlock, end = end_of(block);
-    float lanes[kLanes];
-    uint32_t bad_lanes[kLanes] = {};
-    std::fill_n(lanes, kLanes, kImpossible);
-    const auto take = [&](size_t lane, float logit) {
-      lanes[lane] = logit > lanes[lane] ? logit : lanes[lane];
-      bad_lanes[lane] |= logit < -kImpossible ? 0u : 1u;  // NaN sets the flag too
-    };
-    size_t i = begin;
-    for (; i + kLanes <= end; i += kLanes)
-      for (size_t lane = 0; lane < kLanes; ++lane) take(lane, logits[i + lane]);
-    for (; i < end; ++i) take(0, logits[i]);
-    for (const uint32_t lane : bad_lanes) bad |= lane;
-    block_highest_[block] = *std::max_element(lanes, lanes + kLanes);
+    const size_t begin = block * kBlock;
+    const Survey found = survey_block(logits.data() + begin, end_of(block) - begin);
+    block_highest_[block] = found.highest;
+    is_good &= found.is_good;
   }
   highest_ = block_highest_.empty() ? kImpossible : *std::ranges::max_element(block_highest_);
-  return bad == 0;
+  return is_good;
 }
 
 int32_t LogitBlocks::first_highest() const noexcept {
@@ -86,14 +120,9 @@ size_t LogitBlocks::weigh_block(size_t block, float temperature, float* weights)
 uint64_t LogitBlocks::sum_weights(float temperature) noexcept {
   uint64_t total = 0;
   for (size_t block = 0; block < block_sums_.size(); ++block) {
-    float weights[kBlock];
-    const size_t count = weigh_block(block, temperature, weights);
-    uint32_t upper = 0, lower = 0;  // sums of 256 numbers below 2^20 each
-    for (size_t i = 0; i < count; ++i) {
-      upper += upper_part(weights[i]);
-      lower += lower_part(weights[i]);
-    }
-    total += block_sums_[block] = (uint64_t{upper} << 20) + lower;
+    const size_t begin = block * kBlock;
+    block_sums_[block] = sum_block(logits_.data() + begin, end_of(block) - begin, highest_, temperature);
+    total += block_sums_[block];
   }
   return total;
 }

@@ -2,7 +2,9 @@
 #include "sampler/sampler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -18,24 +20,50 @@ constexpr float kHighest =
     std::numeric_limits<float>::max();  // adjusted logits stay below +infinity, so their differences are finite
 constexpr float kRemovingBias = -100.0f;
 
+// Whether any of `count` values is not zero; the compiler reads many at once.
+template <class T>
+bool has_any(const T* values, size_t count) noexcept {
+  T any = 0;
+  for (size_t i = 0; i < count; ++i) any |= values[i];
+  return any != 0;
+}
+
+// Most tokens of a vocabulary occur neither in the prompt nor in the answer: groups without any are skipped.
 void apply_penalties(const SamplingParams& params, const TokenCounts& counts, std::span<float> logits) {
+  constexpr size_t kGroup = 16;
   const bool repetition = params.repetition_penalty != 1.0f;
   const bool has_prompt = repetition && counts.in_prompt.size() >= logits.size();
   const bool has_output = counts.output.size() >= logits.size();
-  if (!has_prompt && !has_output) return;
-  for (size_t id = 0; id < logits.size(); ++id) {
-    const uint32_t count = has_output ? counts.output[id] : 0;
-    float& logit = logits[id];
-    if (repetition && (count > 0 || (has_prompt && counts.in_prompt[id] != 0)))
-      logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
-    if (count > 0) logit -= params.frequency_penalty * static_cast<float>(count) + params.presence_penalty;
+  for (size_t begin = 0; begin < logits.size(); begin += kGroup) {
+    const size_t end = std::min(begin + kGroup, logits.size());
+    if (!(has_output && has_any(&counts.output[begin], end - begin)) &&
+        !(has_prompt && has_any(&counts.in_prompt[begin], end - begin)))
+      continue;
+    for (size_t id = begin; id < end; ++id) {
+      const uint32_t count = has_output ? counts.output[id] : 0;
+      const bool is_repeated = repetition && (count > 0 || (has_prompt && counts.in_prompt[id] != 0));
+      if (count == 0 && !is_repeated) continue;
+      float& logit = logits[id];
+      if (is_repeated) logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
+      if (count > 0) logit -= params.frequency_penalty * static_cast<float>(count) + params.presence_penalty;
+      logit = std::min(logit, kHighest);
+    }
   }
 }
 
-void apply_mask(std::span<const uint64_t> allowed, std::span<float> logits) noexcept {
-  for (size_t id = 0; id < logits.size(); ++id) {
-    const bool is_allowed = id / 64 < allowed.size() && (allowed[id / 64] >> (id % 64) & 1) != 0;
-    logits[id] = is_allowed ? logits[id] : kMinusInfinity;
+// Copies the allowed logits; the others become -infinity. Masks allow most tokens or few: the rarer bits are visited.
+void copy_allowed(std::span<const uint64_t> allowed, std::span<const float> from, std::span<float> to) noexcept {
+  for (size_t begin = 0; begin < from.size(); begin += 64) {
+    const size_t count = std::min<size_t>(64, from.size() - begin);
+    const uint64_t inside = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+    const uint64_t word = begin / 64 < allowed.size() ? allowed[begin / 64] & inside : 0;
+    const bool is_sparse = std::popcount(word) <= 32;
+    if (is_sparse) std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(begin), count, kMinusInfinity);
+    else std::memcpy(&to[begin], &from[begin], count * sizeof(float));
+    for (uint64_t rest = is_sparse ? word : ~word & inside; rest != 0; rest &= rest - 1) {
+      const size_t id = begin + static_cast<size_t>(std::countr_zero(rest));
+      to[id] = is_sparse ? from[id] : kMinusInfinity;
+    }
   }
 }
 
@@ -137,8 +165,7 @@ int32_t Sampler::pick(const SampleInput& input) {
   } else {
     const uint64_t total = adjusted_.sum_weights(temperature), wanted = mass_of(total, top_p);
     if (params.top_p >= 1) return adjusted_.id_at(multiply_high(total, random), temperature);
-    const uint64_t least = least_kept(wanted, total, changed_.size());
-    gather_from(least, temperature);
+    const uint64_t least = gather_mass(wanted, least_kept(wanted, total, changed_.size()), temperature);
     keep_top_p(wanted, least);
     return draw(random);
   }
@@ -152,8 +179,8 @@ Status Sampler::adjust(const SampleInput& input) {
     adjusted_ = raw_;
     return ok_status();
   }
-  std::copy(input.logits.begin(), input.logits.end(), changed_.begin());
-  if (!input.allowed.empty()) apply_mask(input.allowed, changed_);
+  if (!input.allowed.empty()) copy_allowed(input.allowed, input.logits, changed_);
+  else std::ranges::copy(input.logits, changed_.begin());
   const auto is_in_range = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
   for (const LogitBias& entry : input.params->logit_bias) {
     if (!is_in_range(entry.token_id)) continue;
@@ -164,7 +191,6 @@ Status Sampler::adjust(const SampleInput& input) {
   for (const int32_t id : input.banned) {
     if (is_in_range(id)) changed_[id] = kMinusInfinity;
   }
-  for (float& logit : changed_) logit = std::min(logit, kHighest);
   adjusted_.survey(changed_);
   if (adjusted_.highest() == kMinusInfinity)
     return make_error(StatusCode::invalid_argument, "logit_bias, banned ids and the grammar leave no token to sample");
@@ -193,6 +219,17 @@ void Sampler::gather_from(uint64_t least, float temperature) {
     const uint64_t weight = whole_weight(weight_of((logit - adjusted_.highest()) / temperature));
     if (weight >= least) candidates_.push_back({logit, id, weight});
   });
+}
+
+// All tokens of at least some weight that have the mass `wanted` together, with few that do not belong to the most
+// likely of that mass: the weight is lowered until they do. Returns it; at `least`, any wanted mass is reached.
+uint64_t Sampler::gather_mass(uint64_t wanted, uint64_t least, float temperature) {
+  for (uint64_t weight = kWeightOne >> 6; weight > least; weight >>= 3) {
+    gather_from(weight, temperature);
+    if (total_weight() >= wanted) return weight;
+  }
+  gather_from(least, temperature);
+  return least;
 }
 
 void Sampler::weigh(float temperature) {

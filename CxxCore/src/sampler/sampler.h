@@ -61,6 +61,7 @@ class Sampler {
   int32_t pick(const SampleInput& input);
   void gather(size_t count);                            // the `count` most likely
   void gather_from(uint64_t least, float temperature);  // all with at least this weight
+  uint64_t gather_mass(uint64_t wanted, uint64_t least, float temperature);
   void weigh(float temperature);
   uint64_t total_weight() const noexcept;
   void keep_top_p(uint64_t wanted, uint64_t least);
