@@ -66,6 +66,7 @@ CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenize
   config.limits.max_model_len = 15 * 16;
   config.vocab_size = tokenizer->vocab_size();
   config.state_slot_bytes = sizeof(FakeModel::State);
+  config.num_sample_threads = 2;
   config.tokenizer = tokenizer;
   if (!folder.empty()) {
     config.host = std::make_shared<HostStore>(PrefixLayout{.fingerprint = "fake",

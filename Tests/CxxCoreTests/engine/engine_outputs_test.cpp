@@ -27,8 +27,10 @@ struct Harness {
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<EngineCore> core;
 
-  explicit Harness(int64_t num_blocks = 64, int32_t max_num_tokens = 64, bool with_tokenizer = true) {
+  explicit Harness(int64_t num_blocks = 64, int32_t max_num_tokens = 64, bool with_tokenizer = true,
+                   int32_t num_sample_threads = 1) {
     CoreConfig config;
+    config.num_sample_threads = num_sample_threads;
     config.limits.num_kv_blocks = num_blocks;
     config.limits.num_state_slots = 4;
     config.limits.max_num_tokens = max_num_tokens;
@@ -142,6 +144,34 @@ PAGODA_TEST(engine_outputs_documents_do_not_depend_on_the_schedule) {
     large.run_alone(requests[i], alone);
     CHECK(alone.tokens == together[i].tokens);
     CHECK(alone.logprob_bits == together[i].logprob_bits);
+  }
+}
+
+// Every way to sample, four rows at a time on three threads: the tokens and log probabilities of one thread.
+PAGODA_TEST(engine_outputs_do_not_depend_on_the_threads_that_sample) {
+  Harness one, several(64, 64, /*with_tokenizer=*/true, /*num_sample_threads=*/3);
+  std::vector<Request> requests;
+  for (uint64_t i = 0; i < 12; ++i) {
+    Request& request = requests.emplace_back(one.request(test::seed(70) + i, 40));
+    SamplingParams& sampling = request.sampling;
+    sampling.num_top_logprobs = static_cast<int32_t>(i % 3) * 10;
+    if (i % 2) sampling.top_p = 0.8f;
+    if (i % 3 == 0) sampling.presence_penalty = 1.5f;
+    if (i % 4 == 0) sampling.repetition_penalty = 1.2f;
+    if (i % 5 == 0) sampling.min_p = 0.05f;
+    if (i % 6 == 0) sampling.logit_bias = {{'x', 3}};
+    if (i % 7 == 0) request.grammar = {"json_schema", kPoint};
+    if (i % 4 == 1) sampling.temperature = 0;
+  }
+  std::vector<Recorder> together(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) CHECK_OK(several.add(requests[i], i + 1, together[i]));
+  several.run();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Recorder alone;
+    one.run_alone(requests[i], alone);
+    CHECK(!alone.tokens.empty() && alone.tokens == together[i].tokens);
+    CHECK(alone.logprob_bits == together[i].logprob_bits);
+    CHECK(alone.reason == together[i].reason);
   }
 }
 

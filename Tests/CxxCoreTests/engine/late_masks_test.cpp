@@ -67,6 +67,7 @@ struct Harness {
     config.step_times.max_decode_seconds = -1;
     config.eos_token_ids = {test::end_id(*tokenizer)};
     config.tokenizer = tokenizer;
+    config.num_sample_threads = has_thread ? 3 : 1;
     config.has_mask_thread = has_thread;
     if (has_thread) config.before_mask = [gate = gate] { gate->pass(); };
     model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);

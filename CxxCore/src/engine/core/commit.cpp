@@ -16,6 +16,7 @@ using request::Sequence;
 // If there is no memory for a row, its request ends; the others are not affected.
 void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
   size_t logits_row = 0;
+  sample_ahead(plan);
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     Sequence& sequence = *row.sequence;
     sequence.num_computed_tokens += row.num_tokens;

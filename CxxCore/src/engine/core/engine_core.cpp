@@ -39,6 +39,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   if (config_.uses_head) reserve_batch(draft_batch_, config_.limits);
   const int32_t num_drafted = model_.draft_vocab_size();
   if (config_.uses_head && num_drafted > 0 && num_drafted < config_.vocab_size) draft_sampler_.emplace(num_drafted);
+  if (config_.num_sample_threads > 1)
+    row_sampler_.emplace(config_.vocab_size, config_.limits.max_num_seqs, config_.num_sample_threads);
   scored_rows_.reserve(static_cast<size_t>(config_.limits.max_num_tokens));
   score_rows_.reserve(static_cast<size_t>(config_.limits.max_logits_rows));
   awaited_.reserve(static_cast<size_t>(config_.limits.max_num_seqs));

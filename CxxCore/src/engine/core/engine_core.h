@@ -20,6 +20,7 @@
 #include "engine/activity_log.h"
 #include "engine/disk/store.h"
 #include "engine/outbox.h"
+#include "engine/row_sampler.h"
 #include "engine/thinking.h"
 #include "engine/tier/host_store.h"
 #include "engine/tier/prefix_tiers.h"
@@ -52,6 +53,7 @@ struct CoreConfig {
   std::shared_ptr<DiskStore> disk;   // null: prefixes are not kept on disk
   device::Device* device = nullptr;  // its health is checked after a failed step; null: only the model's
   std::vector<int32_t> eos_token_ids;
+  int32_t num_sample_threads = 1;
   bool has_mask_thread = false;                 // masks are computed in parallel with the steps, otherwise within them
   bool uses_head = false;                       // drafts from the model's MTP head
   bool uses_lookup = false;                     // drafts from earlier text, and forced tokens
@@ -138,6 +140,8 @@ class EngineCore {
   sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   void ask_for_tokens(const scheduler::StepPlan& plan);
+  bool is_picked(size_t logits_row) const noexcept;
+  void sample_ahead(const scheduler::StepPlan& plan) noexcept;
   Status sample(ActiveRequest& request, size_t logits_row, std::span<const float> held);
   void begin_mask_wait(Clock::time_point now) noexcept;
   bool find_document_position(ActiveRequest& request,
@@ -179,6 +183,7 @@ class EngineCore {
   int32_t num_decoding_ = 0;          // sequences decoding when the step was planned
   std::optional<PrefixTiers> tiers_;  // stores for prefixes that the caches cannot keep
   sampler::Sampler sampler_;
+  std::optional<RowSampler> row_sampler_;  // if several threads sample
   speculate::PastTexts past_texts_;
   std::optional<sampler::Sampler> draft_sampler_;  // if the head drafts only part of the vocabulary
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;

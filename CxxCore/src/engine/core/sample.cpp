@@ -1,4 +1,5 @@
 // EngineCore: samples a token from the row of logits of each request.
+#include <exception>
 #include <span>
 
 #include "device/pick_ops.h"
@@ -44,14 +45,46 @@ void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
   }
 }
 
-Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
+// Whether the device has sampled the row.
+bool EngineCore::is_picked(size_t logits_row) const noexcept {
   const std::span<const int32_t> picked = model_.picked();
-  if (held.empty() && !picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0) {
-    sampled_.token_id = picked[logits_row];
+  return !picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0;
+}
+
+// Samples the first row of each request, which depends on no other row, in parallel. Rows of drafts depend on the
+// tokens before them, and rows whose mask is late or whose document has ended are left to commit_tokens().
+void EngineCore::sample_ahead(const scheduler::StepPlan& plan) noexcept {
+  if (!row_sampler_) return;
+  row_sampler_->begin();
+  const size_t vocab = static_cast<size_t>(config_.vocab_size);
+  size_t next_row = 0;
+  for (const scheduler::ScheduledSequence& row : plan.rows) {
+    if (row.num_tokens < row.sequence->num_uncomputed()) continue;
+    const size_t logits_row = next_row;
+    next_row += static_cast<size_t>(1 + row.num_drafts);
+    ActiveRequest& request = *requests_.at(row.sequence->id);
+    if (request.is_cancelled || request.score_end || request.is_pooled() || is_picked(logits_row)) continue;
+    try {
+      if (!has_mask(request)) continue;
+      const bool has_document = request.guide && !request.thinking.is_open();
+      if (has_document && (!request.document_position.status.is_ok() || request.document_position.must_end)) continue;
+      sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
+      input.logits = model_.logits().subspan(logits_row * vocab, vocab);
+      row_sampler_->add(logits_row, input);
+    } catch (const std::exception&) {  // commit_tokens() meets the same error, and ends the request
+    }
+  }
+  row_sampler_->run();
+}
+
+Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
+  if (held.empty() && is_picked(logits_row)) {
+    sampled_.token_id = model_.picked()[logits_row];
     sampled_.logprob = 0.0f;
     sampled_.top_logprobs.clear();
     return ok_status();
   }
+  if (Status status; held.empty() && row_sampler_ && row_sampler_->take(logits_row, status, sampled_)) return status;
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
   sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
   if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.document_position.status);

@@ -9,6 +9,7 @@
 #include "base/assign_or_return.h"
 #include "base/cache_folder.h"
 #include "base/json.h"
+#include "base/threads/usable_cores.h"
 #include "device/product_choice.h"
 #include "device/registry.h"
 #include "device/support.h"
@@ -21,6 +22,7 @@
 namespace pagoda::engine {
 namespace {
 
+constexpr int32_t kMaxSampleThreads = 8;  // each has 2 MB for a vocabulary of 248,000
 constexpr uint64_t kMaxConfigBytes = 4 << 20;
 constexpr uint64_t kMaxTokenizerBytes = 64 << 20;
 constexpr uint64_t kMaxTemplateBytes = 1 << 20;
@@ -297,6 +299,8 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.state_slot_bytes = p.memory.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = tokenizer;
+  loaded.core.num_sample_threads =
+      std::min(options.num_threads > 0 ? options.num_threads : usable_cores(), kMaxSampleThreads);
   loaded.core.has_mask_thread = options.pipeline.empty();
   const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
   loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options, layout) : 0;
