@@ -16,7 +16,7 @@ final class Front: HTTPService, @unchecked Sendable {
   init(_ options: ServerOptions, isLoopbackOnly: Bool) throws {
     self.options = options
     let shared = try options.prefixSharing?.secret()
-    peers = try (options.prefixSharing?.peers ?? []).map { try PrefixPeer($0, token: shared?.peerToken ?? "") }
+    peers = try (options.prefixSharing?.peers ?? []).map { try PrefixPeer($0, secret: shared ?? TenantSecret()) }
     let folder = options.keys.isEmpty ? nil : options.secretFolder
     guarding = Guard(
       keys: options.keys, isLoopbackOnly: isLoopbackOnly, allowedHosts: options.allowedHosts,

@@ -48,23 +48,59 @@ struct TenantSecret: Sendable {
 
   /// 256 bits in hexadecimal for a key and the request's own salt.
   func salt(key: String, _ added: String) -> String {
-    Self.authenticate(Array("\(key.utf8.count) \(key) \(added)".utf8), secret: bytes)
-      .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    var hash = KeyedHash(bytes)
+    hash.add(Array("\(key.utf8.count) \(key) \(added)".utf8)[...])
+    return hash.hexadecimal
   }
 
   /// HMAC-SHA-256.
   static func authenticate(_ message: [UInt8], secret: [UInt8]) -> [UInt8] {
-    let short = secret.count > 64 ? sha256([secret]) : secret
-    let key = short + [UInt8](repeating: 0, count: 64 - short.count)
-    return sha256([key.map { $0 ^ 0x5C }, sha256([key.map { $0 ^ 0x36 }, message])])
+    var hash = KeyedHash(secret)
+    hash.add(message[...])
+    return hash.value
+  }
+}
+
+/// HMAC-SHA-256 of a message that arrives in parts.
+struct KeyedHash {
+  private let key: [UInt8]
+  private var inner = SHA256()
+
+  init(_ secret: [UInt8]) {
+    let short = secret.count > 64 ? SHA256(of: secret[...]).value : secret
+    key = short + [UInt8](repeating: 0, count: 64 - short.count)
+    inner.add(key.map { $0 ^ 0x36 }[...])
   }
 
-  private static func sha256(_ parts: [[UInt8]]) -> [UInt8] {
-    var digest = pagoda_digest()
-    pagoda_digest_begin(&digest, 0)
-    for part in parts { part.withUnsafeBytes { pagoda_digest_add(&digest, $0.baseAddress, $0.count) } }
-    var out = [UInt8](repeating: 0, count: pagoda_sha256_bytes)
-    pagoda_digest_end(&digest, &out)
-    return out
+  mutating func add(_ bytes: ArraySlice<UInt8>) { inner.add(bytes) }
+
+  var value: [UInt8] {
+    var outer = SHA256(of: key.map { $0 ^ 0x5C }[...])
+    outer.add(inner.value[...])
+    return outer.value
+  }
+
+  var hexadecimal: String { value.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+
+  private struct SHA256 {
+    private var digest = pagoda_digest()
+
+    init() { pagoda_digest_begin(&digest, 0) }
+
+    init(of bytes: ArraySlice<UInt8>) {
+      self.init()
+      add(bytes)
+    }
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+      bytes.withUnsafeBytes { pagoda_digest_add(&digest, $0.baseAddress, $0.count) }
+    }
+
+    var value: [UInt8] {
+      var copy = digest
+      var out = [UInt8](repeating: 0, count: pagoda_sha256_bytes)
+      pagoda_digest_end(&copy, &out)
+      return out
+    }
   }
 }

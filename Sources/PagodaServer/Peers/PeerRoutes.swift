@@ -12,7 +12,8 @@ extension ModelHost {
     guard request.path.hasPrefix(Service.peerPath + "/") else { return nil }
     let name = String(request.path.dropFirst(Service.peerPath.count + 1))
     guard PrefixSharing.isFileName(name) else { return nil }
-    return ["GET": .stream { _, exchange in try Service.sendPrefixFile("\(sharing.folder)/\(name)", exchange) }]
+    let secret = guarding.secret
+    return ["GET": .stream { _, exchange in try Service.sendPrefixFile(name, in: sharing.folder, secret, exchange) }]
   }
 }
 
@@ -20,6 +21,8 @@ extension Service {
   static let peerPath = "/v1/prefix/files"
   /// Maximum bytes of a file in one answer.
   static let peerChunkBytes = 8 << 20
+  /// The keyed hash of the bytes in an answer.
+  static let peerHashHeader = "x-pagoda-peer-hash"
 
   fileprivate func listPrefixFiles(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .prefixFiles)
@@ -42,11 +45,13 @@ extension Service {
   }
 
   /// A range of a file. The file may be gone or replaced at the next range: the receiver verifies the whole.
-  fileprivate static func sendPrefixFile(_ path: String, _ exchange: Exchange) throws {
+  fileprivate static func sendPrefixFile(
+    _ name: String, in folder: String, _ secret: TenantSecret, _ exchange: Exchange
+  ) throws {
     guard let range = PeerRange(exchange.head.values("range")) else {
       throw APIError.invalid("the request needs one Range such as bytes=0-1023", status: 416)
     }
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw APIError.invalid("this prefix file no longer exists", code: "not_found", status: 404)
     }
@@ -63,11 +68,16 @@ extension Service {
       }
     }
     guard bytes.count == count else { throw APIError(status: 500, message: "a prefix file cannot be read") }
+    var hash = secret.partHash(of: name, range.start..<end, fileBytes: size)
+    hash.add(bytes[...])
     exchange.reply(
       .whole(
         HTTPResponse(
           status: 206, type: "application/octet-stream",
-          headers: [HTTPHeader("Content-Range", "bytes \(range.start)-\(end - 1)/\(size)")], body: bytes)))
+          headers: [
+            HTTPHeader("Content-Range", "bytes \(range.start)-\(end - 1)/\(size)"),
+            HTTPHeader(peerHashHeader, hash.hexadecimal),
+          ], body: bytes)))
   }
 }
 

@@ -16,6 +16,7 @@ final class PrefixPeer: @unchecked Sendable {
 
   let host: String
   let port: UInt16
+  private let secret: TenantSecret
   private let token: String
   private let lock = NSLock()
   // Guarded by `lock`.
@@ -24,13 +25,14 @@ final class PrefixPeer: @unchecked Sendable {
   private var failures = 0  // since it last answered
   private var asideUntil = 0.0
 
-  init(_ url: String, token: String) throws {
+  init(_ url: String, secret: TenantSecret) throws {
     guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty,
       let port = UInt16(exactly: parts.port ?? 8080), ["", "/"].contains(parts.path), parts.query == nil
     else { throw ServerError("'\(url)' is not a peer; it must be like http://host:8080") }
     self.host = host
     self.port = port
-    self.token = token
+    self.secret = secret
+    token = secret.peerToken
   }
 
   /// A peer that failed is not asked for a while, longer each time.
@@ -81,14 +83,19 @@ final class PrefixPeer: @unchecked Sendable {
           "GET", "\(Service.peerPath)/\(file.name)", host: host,
           headers: headers.merging(["x-pagoda-peer": token, "Range": "bytes=\(offset)-\(last)"]) { $1 })
         let start = offset
+        var hash = secret.partHash(of: file.name, start..<(last + 1), fileBytes: file.byteCount)
         let response = try client.response(keepsBody: false) { bytes in
           offset += bytes.count
           if offset > last + 1 { throw ServerError("the peer sent more than was requested") }
+          hash.add(bytes)
           try Self.write(bytes, to: out)
         }
         guard response.status == 206, offset == last + 1,
           response.headers["content-range"] == "bytes \(start)-\(last)/\(file.byteCount)"
         else { throw ServerError("the peer sent a different part of the file than requested") }
+        guard response.headers[Service.peerHashHeader] == hash.hexadecimal else {
+          throw ServerError("the peer's file was changed on the way, or the peer has another secret")
+        }
       }
     }
   }

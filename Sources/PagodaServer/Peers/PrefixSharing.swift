@@ -45,4 +45,12 @@ public struct PrefixSharing: Sendable {
 extension TenantSecret {
   /// Proves to another server that this one has the secret.
   var peerToken: String { salt(key: "", "peer") }
+
+  /// Begins the keyed hash of a part of a prefix file, which is sent with it: the token crosses the network in a header,
+  /// so a machine on the way knows it, but cannot make this hash.
+  func partHash(of name: String, _ range: Range<Int>, fileBytes: Int) -> KeyedHash {
+    var hash = KeyedHash(bytes)
+    hash.add(Array("part \(name) \(range.lowerBound) \(range.upperBound) \(fileBytes)\n".utf8)[...])
+    return hash
+  }
 }
