@@ -1,5 +1,5 @@
 // One pass over a row of logits, and queries on its blocks. Loops are branch-free over lanes, so that compilers
-// vectorise them for the baseline instruction set.
+// vectorise them.
 #include "sampler/logit_blocks.h"
 
 #include <algorithm>
