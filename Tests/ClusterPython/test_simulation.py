@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 
+import pytest
 from replicas import ROOT
 
 
@@ -27,9 +28,26 @@ def test_small_clusters_show_what_routing_is_worth():
     assert text == run(100, 8, 3), "the simulation depends on something besides its seed"
     assert text != run(100, 8, 4)
     table = rows(text)
-    assert len(table) == 8
+    assert len(table) == 10
     prefix, hashed = table["prefix router, 8 asked"], table["consistent hash"]
     blind = [table["random"], table["round robin"]]
     assert prefix[0] > 80 and all(prefix[0] > row[0] + 30 for row in blind)
     assert all(4 * prefix[1] < row[1] for row in blind), "answers begin several times sooner"
     assert prefix[0] > hashed[0] and prefix[1] < hashed[1]
+
+
+@pytest.mark.parametrize("scenario", ["bursts", "failures", "mixed", "all"])
+def test_the_prefix_router_stays_ahead_of_blind_policies(scenario):
+    text = run(100, 8, 3, scenario)
+    assert text == run(100, 8, 3, scenario), "the simulation depends on something besides its seed"
+    killed = re.search(r"(\d+) replicas were killed", text)
+    assert (killed is not None and int(killed.group(1)) > 0) == (scenario in ("failures", "all"))
+    table = rows(text)
+    prefix = table["prefix router, 8 asked"]
+    for name in ("random", "round robin", "shorter queue of two"):
+        assert prefix[0] > table[name][0] + 10 and prefix[1] < table[name][1], name
+
+
+def test_an_unknown_scenario_is_refused():
+    with pytest.raises(subprocess.CalledProcessError):
+        run(10, 2, 1, "nonesuch")

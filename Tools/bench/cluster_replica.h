@@ -58,6 +58,9 @@ class Replica {
   int64_t num_computed_tokens() const noexcept { return num_computed_tokens_; }
   double busy_seconds() const noexcept { return busy_seconds_; }
   bool is_stepping() const noexcept { return is_stepping_; }
+  bool is_up() const noexcept { return is_up_; }  // routers know: checks fail, and connections are refused
+  void set_up(bool is_up) noexcept { is_up_ = is_up; }
+  double token_seconds() const noexcept { return shape_.token_seconds; }
   int32_t num_cached(std::span<const int32_t> prompt) const noexcept { return cache_.look_up("", prompt).num_tokens; }
 
   void submit(uint64_t id, std::vector<int32_t> prompt, int32_t num_answer_tokens) {
@@ -133,7 +136,7 @@ class Replica {
   std::map<uint64_t, std::unique_ptr<Request>> requests_;
   int64_t num_computed_tokens_ = 0;
   double busy_seconds_ = 0;
-  bool is_stepping_ = false;
+  bool is_stepping_ = false, is_up_ = true;
 };
 
 }  // namespace pagoda::simulation
