@@ -38,7 +38,7 @@ final class Front: HTTPService, @unchecked Sendable {
   func open(_ host: ModelHost) { lock.withLock { stored = host } }
 
   func action(for request: HTTPRequest) -> HTTPAction {
-    let shape = Self.shape(of: request.path)
+    let shape = Self.shape(of: request)
     do {
       if let preflight = guarding.preflight(request) { return .respond(preflight) }
       try guarding.check(request)
@@ -56,7 +56,7 @@ final class Front: HTTPService, @unchecked Sendable {
     if let page = PageFile.all[request.path], ["GET", "HEAD"].contains(request.method) { return page.response }
     if request.path == "/livez" { return Health().liveness }
     if Self.readinessPaths.contains(request.path) { return Health.loading }
-    return APIError.loading.response(Self.shape(of: request.path))
+    return APIError.loading.response(Self.shape(of: request))
   }
 
   func finished(_ exchange: Exchange) {
@@ -81,22 +81,32 @@ final class Front: HTTPService, @unchecked Sendable {
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
     APIError.invalid(
       "the body is larger than \(options.maximumBodyBytes) bytes", code: "request_too_large", status: 413
-    ).response(Self.shape(of: request.path))
+    ).response(Self.shape(of: request))
   }
 
-  func headers(for request: HTTPRequest) -> [HTTPHeader] {
-    guarding.originHeaders(request) + (options.replicaName.map { [HTTPHeader("x-pagoda-replica", $0)] } ?? [])
+  func headers(for exchange: Exchange) -> [HTTPHeader] {
+    let name = exchange.head.isAnthropic ? [HTTPHeader("request-id", exchange.id)] : []
+    let replica = options.replicaName.map { [HTTPHeader("x-pagoda-replica", $0)] } ?? []
+    return guarding.originHeaders(exchange.head) + name + replica
   }
 
   func trace(of request: HTTPRequest) -> TraceContext? { TraceContext(request, always: exporter != nil) }
 
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
-    if error.status == 429 { return APIError.overloaded(error.message).response(Self.shape(of: request.path)) }
+    if error.status == 429 { return APIError.overloaded(error.message).response(Self.shape(of: request)) }
     return APIError.invalid(error.message, code: error.code, status: error.status).response(
-      Self.shape(of: request.path))
+      Self.shape(of: request))
   }
 
-  static func shape(of path: String) -> APIError.Shape {
-    path.hasPrefix("/v1/messages") ? .anthropic : path.hasPrefix("/api/") ? .ollama : .openAI
+  static func shape(of request: HTTPRequest) -> APIError.Shape {
+    if request.path.hasPrefix("/api/") { return .ollama }
+    return request.isAnthropic ? .anthropic : .openAI
+  }
+}
+
+extension HTTPRequest {
+  /// Whether the client speaks Anthropic's API: its header is on every request of its clients.
+  var isAnthropic: Bool {
+    path.hasPrefix("/v1/messages") || path.hasPrefix("/v1/") && !values("anthropic-version").isEmpty
   }
 }

@@ -54,7 +54,7 @@ final class Monitor: HTTPService, @unchecked Sendable {
     front.refusal(of: request, error)
   }
 
-  func headers(for request: HTTPRequest) -> [HTTPHeader] { front.headers(for: request) }
+  func headers(for exchange: Exchange) -> [HTTPHeader] { front.headers(for: exchange) }
 
   func finished(_ exchange: Exchange) {}
 }

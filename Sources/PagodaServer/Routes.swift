@@ -62,13 +62,13 @@ extension Service {
   }
 
   private func tokenize(_ exchange: Exchange) throws {
-    let fields = try FieldReader(body: exchange.request.body, table: .tokenize)
+    let fields = try FieldReader(body: exchange.request.body, table: .tokenize).withMedia(models)
     _ = try models.name(in: fields)
     let ids: [Int32]
     if let list = try fields.objects("messages", maximum: Conversation.maximumMessages) {
       if fields["prompt"] != nil { throw APIError.invalid("prompt and messages exclude each other", param: "prompt") }
       let chat = ChatPrompt(
-        messages: try Conversation(openAI: list).all, tools: try fields.functionTools(),
+        messages: try Conversation(openAI: list).all, tools: try fields.toolList(isChat: true).functions,
         variables: try fields.templateVariables())
       ids = try engine.encode(chat).ids
     } else {

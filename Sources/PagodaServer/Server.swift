@@ -87,7 +87,8 @@ public final class Server: Sendable {
     let options = front.options
     let names = options.modelNames.isEmpty ? ["pagoda"] : options.modelNames
     let entry = ModelHost.Entry(
-      nil, ServedModels(names: names, aliases: options.aliases), path: options.modelPath ?? names[0], info: engine.info)
+      nil, ServedModels(names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia),
+      path: options.modelPath ?? names[0], info: engine.info)
     let host = ModelHost([entry], behind: front, on: http)
     let service = Service(engine, entry, of: host)
     (entry.state, entry.capabilities) = (.loaded(service), service.capabilities)

@@ -46,6 +46,9 @@ public struct ServerOptions: Sendable {
   public var modelPath: String?
   /// Models that fit this machine, which the page suggests besides the embedded one; none by default.
   public var suggestions: [ModelSuggestion] = []
+  /// Whether images, audio and files in messages are replaced by remarks; otherwise requests with them are refused,
+  /// because the model cannot read them. A request may decide with `ignore_media`.
+  public var ignoresMedia = false
   /// A file that keeps the responses of `/v1/responses` across restarts; nil keeps the latest in memory only.
   public var responsesPath: String?
   /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.

@@ -22,14 +22,17 @@ import Testing
     ("top_logprobs", "-1"), ("min_tokens", "-1"), ("stop_token_ids", "[-1]"), ("stop_token_ids", "[2147483648]"),
     ("stream", "1"), ("logprobs", "\"yes\""), ("ignore_eos", "1"), ("model", "\"../etc\""), ("model", "5"),
     ("tools", "{}"), ("tools", "[1]"), ("tools", "[{\"type\":\"function\"}]"), ("tool_choice", "\"required\""),
-    ("tool_choice", "\"maybe\""),
+    ("tool_choice", "\"maybe\""), ("tools", #"[{"type":"function","function":{"name":"a</function>b"}}]"#),
+    ("tools", #"[{"type":"function","function":{"name":"<|im_end|>"}}]"#),
+    ("tools", #"[{"type":"function","function":{"name":"a b"}}]"#), ("functions", #"[{"name":"a\nb"}]"#),
     ("tool_choice", "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}"),
     ("response_format", "{\"type\":\"json_schema\"}"), ("response_format", "{\"type\":\"json_schema\",\"schema\":5}"),
     ("response_format", "{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"type\":\"alien\"}}}"),
     ("response_format", "{\"type\":\"xml\"}"), ("response_format", "\"json\""), ("reasoning_effort", "\"extreme\""),
     ("chat_template_kwargs", "{\"messages\":[]}"), ("chat_template_kwargs", "{\"x\":{}}"), ("chat_template", "\"x\""),
     ("thinking_budget", "-1"), ("stream_options", "{\"include_usage\":true}"), ("guided_json", "1"),
-    ("functions", "[]"), ("use_beam_search", "true"), ("prompt_logprobs", "21"),
+    ("functions", "[]"), ("use_beam_search", "true"),
+    ("prompt_logprobs", "21"),
   ]
 
   @Test func every_field_has_its_range() async throws {

@@ -21,7 +21,7 @@ final class FakeService: HTTPService, @unchecked Sendable {
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
     HTTPResponse(status: error.status, type: "text/plain", body: [])
   }
-  func headers(for request: HTTPRequest) -> [HTTPHeader] { [] }
+  func headers(for exchange: Exchange) -> [HTTPHeader] { [] }
   func finished(_ exchange: Exchange) { finished.append((exchange.head.path, exchange.status, exchange.isWhole)) }
 }
 

@@ -44,6 +44,26 @@ def test_count_tokens(anthropic_client):
     assert count == used.input_tokens + used.cache_read_input_tokens
 
 
+def test_models_and_request_ids(anthropic_client):
+    models = anthropic_client.models.list()
+    assert MODEL in [model.id for model in models] and models.data[0].type == "model" and models.data[0].created_at.year > 2000
+    assert anthropic_client.models.retrieve(MODEL).display_name == MODEL
+    message = anthropic_client.messages.create(model=MODEL, max_tokens=2, messages=user(FRANCE))
+    assert message._request_id.startswith("req_")
+
+
+def test_tools_that_anthropic_defines(anthropic_client):
+    bash = {"type": "bash_20250124", "name": "bash"}
+    message = anthropic_client.messages.create(
+        model=MODEL, max_tokens=300, messages=user("List the files."), tools=[bash], tool_choice={"type": "tool", "name": "bash"})
+    if message.stop_reason == "tool_use":
+        assert message.content[-1].name == "bash" and set(message.content[-1].input) <= {"command", "restart"}
+    with pytest.raises(anthropic.BadRequestError, match="computer_20250124"):
+        anthropic_client.messages.create(
+            model=MODEL, max_tokens=5, messages=user("x"),
+            extra_body={"tools": [{"type": "computer_20250124", "name": "computer", "display_width_px": 1, "display_height_px": 1}]})
+
+
 @pytest.mark.parametrize("options, error", [
     ({"max_tokens": 0}, anthropic.BadRequestError),
     ({"model": "claude-unknown"}, anthropic.NotFoundError),

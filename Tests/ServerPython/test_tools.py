@@ -1,5 +1,6 @@
 """Tool calls, structured output and thinking budgets through the official clients."""
 import json
+import re
 
 import openai
 import pytest
@@ -47,6 +48,29 @@ def test_a_streamed_call_equals_the_whole_one(openai_client):
     assert finish == "tool_calls" and names == ["get_weather"]
     assert arguments == whole.message.tool_calls[0].function.arguments
     assert not any(mark in text for mark in MARKUP)
+
+
+CODE = {"type": "grammar", "syntax": "lark", "definition": 'start: LETTER~3 "-" DIGIT\nLETTER: "a".."c"\n%import common.DIGIT'}
+
+
+def test_custom_tools_get_text_in_their_format(openai_client):
+    form = {"type": "grammar", "grammar": {key: CODE[key] for key in ("syntax", "definition")}}
+    answer = openai_client.chat.completions.create(
+        model=MODEL, messages=user("Hello!"), tools=[{"type": "custom", "custom": {"name": "code", "format": form}}],
+        tool_choice={"type": "custom", "custom": {"name": "code"}}, max_tokens=200).choices[0]
+    (call,) = answer.message.tool_calls
+    assert call.type == "custom" and re.fullmatch("[abc]{3}-[0-9]", call.custom.input), call
+    tool = {"type": "custom", "name": "code", "format": CODE}
+    choice = {"type": "custom", "name": "code"}
+    options = {"model": MODEL, "input": "Hello!", "tools": [tool], "tool_choice": choice, "max_output_tokens": 200}
+    item = openai_client.responses.create(**options).output[-1]
+    assert item.type == "custom_tool_call" and re.fullmatch("[abc]{3}-[0-9]", item.input)
+    events = list(openai_client.responses.create(**options, stream=True))
+    assert "".join(event.delta for event in events if event.type == "response.custom_tool_call_input.delta") == item.input
+    result = {"type": "custom_tool_call_output", "call_id": item.call_id, "output": "done"}
+    after = openai_client.responses.create(
+        model=MODEL, input=[*user("Hello!"), item.model_dump(exclude_none=True), result], tools=[tool], max_output_tokens=4)
+    assert after.output
 
 
 def test_calls_can_be_forced_and_forbidden(openai_client):

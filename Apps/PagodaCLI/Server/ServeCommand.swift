@@ -73,6 +73,7 @@ extension Command {
           Option("max-body", value: "SIZE", help: "maximum size of a request (default 16MiB)"),
           Option(
             "drain", value: "SECONDS", help: "how long answers in flight may take to finish at shutdown (default 30)"),
+          Option("ignore-media", help: "replace images, audio and files by remarks instead of refusing them"),
           Option("responses-file", value: "FILE", help: "keep the responses of /v1/responses across restarts"),
           Option("receipts", value: "FILE", help: "append a receipt for each answer, which pagoda replay can verify"),
           Option("receipts-prompts", help: "include the prompts in receipts, as token ids"),
@@ -254,6 +255,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   }
   options.allowedHosts = list("allowed-hosts")
   options.allowedOrigins = list("allowed-origins")
+  options.ignoresMedia = arguments.has("ignore-media")
   options.trustedProxies = list("trusted-proxies")
   options.secretFolder = try arguments.folder("prefix-cache-dir")
   options.prefixSharing = try prefixSharing(arguments, peers: list("prefix-peers"))

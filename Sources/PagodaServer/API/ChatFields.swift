@@ -12,7 +12,7 @@ extension FieldReader {
     return try parts.map { part in
       let type = try part.string("type") ?? ""
       if type == "refusal" { return try part.string("refusal") ?? "" }
-      if let placeholder = part.placeholder(type) { return placeholder }
+      if let remark = try part.mediaRemark(type) { return remark }
       guard types.contains(type) else {
         throw APIError.invalid(
           "\(part.path)type is '\(type.prefix(40))'; this model reads text only", param: part.path + "type")
@@ -20,37 +20,6 @@ extension FieldReader {
       guard let text = try part.string("text") else { throw part.missing("text") }
       return text
     }.joined()
-  }
-
-  /// The placeholder that a text model reads instead of an image, audio or a file: a remark that there was
-  /// one, and its name. Nothing is ever downloaded.
-  func placeholder(_ type: String) -> String? {
-    func remark(_ kind: String, _ name: String?) -> String {
-      let plain = (name ?? "").unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F && $0 != "[" && $0 != "]" }
-      let text = String(String.UnicodeScalarView(plain)).prefix(100)
-      return text.isEmpty ? "[\(kind)]" : "[\(kind): \(text)]"
-    }
-    let file = self["file"] ?? .object(members)
-    switch type {
-    case "image", "image_url", "input_image", "computer_screenshot": return remark("image", nil)
-    case "input_audio", "audio", "video_url", "input_video":
-      return remark(type.contains("video") ? "video" : "audio", nil)
-    case "file", "input_file", "document", "container_upload":
-      return remark("file", (file["filename"] ?? file["title"] ?? file["file_id"])?.stringValue)
-    case "tool_reference": return remark("tool", self["tool_name"]?.stringValue)
-    default: return nil
-    }
-  }
-
-  /// Functions the model may call, in the format of chat completions. Tool types that only other servers support are
-  /// left out, because agents offer them to every server.
-  func functionTools() throws -> [JSONValue] {
-    try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
-      guard try tool.string("type") ?? "function" == "function" else { return nil }
-      // Chat completions wrap the function, responses do not.
-      let function = try tool.object("function") ?? tool
-      return try function.function(parameters: "parameters")
-    }
   }
 
   /// OpenAI's legacy tools: `functions`, and `function_call` instead of `tool_choice`. Nil if they are not used.
@@ -77,15 +46,6 @@ extension FieldReader {
     }
   }
 
-  /// Names of functions whose arguments must match their schemas.
-  func strictTools() throws -> Set<String> {
-    Set(
-      try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
-        let function = try tool.object("function") ?? tool
-        return try function.flag("strict") ?? false ? try function.string("name") : nil
-      })
-  }
-
   /// Whether an answer may contain several calls: OpenAI's field, or Anthropic's inside `tool_choice`.
   func allowsParallelCalls() throws -> Bool {
     if let choice = self["tool_choice"]?.objectValue {
@@ -95,9 +55,27 @@ extension FieldReader {
     return try flag("parallel_tool_calls") ?? true
   }
 
+  /// The name of a tool. It is part of the text that the model reads and writes, so it must not contain tags or control
+  /// tokens. OpenAI allows letters, digits, _ and -; the other signs occur in names of MCP tools.
+  func toolName() throws -> String {
+    guard let name = try string("name", maximumBytes: 128), !name.isEmpty else { throw missing("name") }
+    let isPlain = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"):
+        true
+      default: "_-./:".utf8.contains(byte)
+      }
+    }
+    if isPlain { return name }
+    throw APIError.invalid(
+      "\(path)name is \(JSONValue.string(name).shortText); it must be letters, digits, and the signs _ - . / :",
+      param: path + "name")
+  }
+
   /// A function with its name, description and the schema under the given key.
   func function(parameters key: String) throws -> JSONValue {
-    guard let name = try string("name", maximumBytes: 256), !name.isEmpty else { throw missing("name") }
+    let name = try toolName()
     var members = [JSONValue.Member(key: "name", value: .string(name))]
     if let text = try string("description") { members.append(.init(key: "description", value: .string(text))) }
     if let schema = try object(key) { members.append(.init(key: "parameters", value: .object(schema.members))) }
@@ -108,15 +86,17 @@ extension FieldReader {
   func toolChoice(_ tools: [JSONValue]) throws -> (tools: [JSONValue], forced: ForcedCall?) {
     guard let value = self["tool_choice"] else { return (tools, nil) }
     if value["type"]?.stringValue == "allowed_tools" { return try allowedTools(value, of: tools) }
-    let name = value["function"]?["name"]?.stringValue ?? value["name"]?.stringValue
+    let name = (value["function"] ?? value["custom"] ?? value)["name"]?.stringValue
     switch value.stringValue ?? value["type"]?.stringValue {
     case "none": return ([], nil)
     case "auto": return (tools, nil)
     case "required", "any":
       if tools.isEmpty { throw APIError.invalid("tool_choice needs tools", param: "tool_choice") }
       return (tools, .any)
-    case "function", "tool":
-      guard let name, tools.contains(where: { $0["function"]?["name"]?.stringValue == name }) else {
+    case let type? where ["function", "tool", "custom"].contains(type) || ToolKind(rawValue: type) != nil:
+      guard let name = name ?? (ToolKind(rawValue: type) == nil ? nil : type),
+        tools.contains(where: { $0["function"]?["name"]?.stringValue == name })
+      else {
         throw APIError.invalid("tool_choice names no function of tools", param: "tool_choice")
       }
       return (tools, .named(name))
@@ -130,7 +110,9 @@ extension FieldReader {
     let choice = FieldReader((value["allowed_tools"] ?? value).objectValue ?? [], path: path + "tool_choice.")
     guard let list = try choice.objects("tools", maximum: 1024), !list.isEmpty else { throw choice.missing("tools") }
     let allowed = try list.map { tool in
-      guard let name = try (tool.object("function") ?? tool).string("name") else { throw tool.missing("name") }
+      let named = try tool.object("function") ?? tool.object("custom") ?? tool
+      let type = try tool.string("type").flatMap { ToolKind(rawValue: $0) }
+      guard let name = try named.string("name") ?? type?.rawValue else { throw tool.missing("name") }
       guard let known = tools.first(where: { $0["function"]?["name"]?.stringValue == name }) else {
         throw APIError.invalid("tool_choice allows '\(name.prefix(60))', which is none of tools", param: "tool_choice")
       }

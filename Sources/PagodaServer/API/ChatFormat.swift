@@ -48,18 +48,23 @@ struct ChatFormat: AnswerFormat {
           key: "function_call",
           value: .object(["name": .string(call.name), "arguments": .string(call.arguments)])))
     } else if !answer.calls.isEmpty {
-      let calls = answer.calls.map { call in
-        JSONValue.object([
-          "id": .string(call.id), "type": .string("function"),
-          "function": .object(["name": .string(call.name), "arguments": .string(call.arguments)]),
-        ])
-      }
-      members.append(.init(key: "tool_calls", value: .array(calls)))
+      members.append(.init(key: "tool_calls", value: .array(answer.calls.map(toolCall))))
     }
     if !answer.rejected.isEmpty {
       members.append(.init(key: "rejected_tool_calls", value: .array(answer.rejected.map(Self.rejected))))
     }
     return .object(members)
+  }
+
+  func isCustom(_ call: ToolCall) -> Bool { request.generation.toolList.kinds[call.name] == .custom }
+
+  func toolCall(_ call: ToolCall) -> JSONValue {
+    let input =
+      isCustom(call)
+      ? JSONValue.object(["name": .string(call.name), "input": .string(call.customInput)])
+      : .object(["name": .string(call.name), "arguments": .string(call.arguments)])
+    let type = isCustom(call) ? "custom" : "function"
+    return .object(["id": .string(call.id), "type": .string(type), type: input])
   }
 
   /// Output that looked like a call but is not valid: the model's text is not shown, only the reason.
@@ -129,26 +134,27 @@ struct ChatEncoder: StreamEncoder {
     case .text(let text): return chunk(index, ["content": .string(text)])
     case .reasoning(let text): return chunk(index, ["reasoning_content": .string(text)])
     case .callBegin(let call, let id, let name):
-      answers[index].calls.append(ToolCall(id: id, name: name))
+      let new = ToolCall(id: id, name: name)
+      answers[index].calls.append(new)
       if format.request.usesLegacyFunctions {
         return chunk(index, ["function_call": .object(["name": .string(name), "arguments": .string("")])])
       }
-      return chunk(
-        index,
-        [
-          "tool_calls": .array([
-            .object([
-              "index": .integer(Int64(call)), "id": .string(id), "type": .string("function"),
-              "function": .object(["name": .string(name), "arguments": .string("")]),
-            ])
-          ])
-        ])
+      let place = JSONValue.Member(key: "index", value: .integer(Int64(call)))
+      let members = format.toolCall(new).objectValue ?? []
+      return chunk(index, ["tool_calls": .array([.object([place] + members)])])
     case .callArguments(let call, let text):
+      if call < answers[index].calls.count, format.isCustom(answers[index].calls[call]) {
+        answers[index].calls[call].arguments += text  // known when it is complete: the model writes it as JSON
+        return ""
+      }
       let function = JSONValue.object(["arguments": .string(text)])
       if format.request.usesLegacyFunctions { return chunk(index, ["function_call": function]) }
       return chunk(
         index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "function": function])])])
-    case .callEnd: return ""
+    case .callEnd(let call):
+      guard call < answers[index].calls.count, format.isCustom(answers[index].calls[call]) else { return "" }
+      let input = JSONValue.object(["input": .string(answers[index].calls[call].customInput)])
+      return chunk(index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "custom": input])])])
     case .progress(let progress): return sse(format.envelope(progress))
     case .rejected(let call):
       if call.index != nil { answers[index].cutCall = answers[index].calls.popLast() }

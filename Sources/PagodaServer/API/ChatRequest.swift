@@ -14,7 +14,7 @@ struct ChatRequest: Sendable {
   static let answers = Int64(1)...Int64(Generation.maximumSequences)
 
   init(_ body: [UInt8], models: ServedModels) throws {
-    let fields = try FieldReader(body: body, table: .chat)
+    let fields = try FieldReader(body: body, table: .chat).withMedia(models)
     unknownFields = fields.unknown
     model = try models.name(in: fields)
     guard let list = try fields.objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else {
@@ -24,7 +24,9 @@ struct ChatRequest: Sendable {
     let continued = try fields.continuesFinalMessage() ? conversation.takeContinued() : nil
     let legacy = try fields.legacyFunctions()
     usesLegacyFunctions = legacy != nil
-    let (tools, forced) = try legacy ?? fields.toolChoice(try fields.functionTools())
+    let toolList = try legacy == nil ? fields.toolList(isChat: true) : ToolList()
+    unknownFields += toolList.ignored + (fields.media?.ignored ?? [])
+    let (tools, forced) = try legacy ?? fields.toolChoice(toolList.functions)
     var thinking = Thinking()
     thinking.apply(effort: try fields.choice("reasoning_effort", of: Thinking.efforts))
     thinking.isOn = try fields.flag("enable_thinking") ?? thinking.isOn
@@ -50,7 +52,7 @@ struct ChatRequest: Sendable {
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
     generation.forcedCall = forced
-    generation.strictTools = try fields.strictTools()
+    generation.toolList = toolList
     generation.allowsParallelCalls = try legacy == nil && fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammar = try fields.grammar("response_format")

@@ -114,9 +114,11 @@ extension Conversation {
 
   private mutating func addAssistant(_ message: FieldReader) throws {
     var calls = try message.objects("tool_calls", maximum: 1000)?.map { call in
-      guard let function = try call.object("function") else { throw call.missing("function") }
-      guard let name = try function.string("name", maximumBytes: 256) else { throw function.missing("name") }
       guard let id = try call.string("id", maximumBytes: 256) else { throw call.missing("id") }
+      let custom = try call.object("custom")
+      guard let function = try custom ?? call.object("function") else { throw call.missing("function") }
+      guard let name = try function.string("name", maximumBytes: 256) else { throw function.missing("name") }
+      if let custom { return ToolCall(id: id, name: name, customInput: try custom.string("input") ?? "") }
       return ToolCall(id: id, name: name, arguments: try function.string("arguments") ?? "")
     }
     if let call = try message.object("function_call") {

@@ -18,6 +18,8 @@ struct FieldReader {
   let members: [JSONValue.Member]
   let path: String  // of the object inside the body, such as `messages[3].`
   private(set) var unknown: [String] = []
+  /// Nil refuses all media.
+  var media: MediaRule?
 
   /// No client needs more: the longest prompt is a million tokens, and 10,000 messages have a few members each. A body
   /// of 16 MB could have two million members, which take seconds to read.
@@ -59,9 +61,10 @@ struct FieldReader {
   }
 
   /// An object inside the body.
-  init(_ members: [JSONValue.Member], path: String = "") {
+  init(_ members: [JSONValue.Member], path: String = "", media: MediaRule? = nil) {
     self.members = members
     self.path = path
+    self.media = media
   }
 
   /// Nil when the member is missing or null.
@@ -121,7 +124,7 @@ struct FieldReader {
   func object(_ key: String) throws -> FieldReader? {
     guard let value = self[key] else { return nil }
     guard let members = value.objectValue else { throw refuse(key, value, "an object") }
-    return FieldReader(members, path: "\(path)\(key).")
+    return FieldReader(members, path: "\(path)\(key).", media: media)
   }
 
   /// Each element of an array as an object.
@@ -133,7 +136,7 @@ struct FieldReader {
     }
     return try values.enumerated().map { index, value in
       guard let members = value.objectValue else { throw refuse("\(key)[\(index)]", value, "an object") }
-      return FieldReader(members, path: "\(path)\(key)[\(index)].")
+      return FieldReader(members, path: "\(path)\(key)[\(index)].", media: media)
     }
   }
 

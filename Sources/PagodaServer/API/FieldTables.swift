@@ -44,7 +44,7 @@ extension FieldTable {
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
       "chat_template_kwargs", "reasoning_effort", "enable_thinking", "parallel_tool_calls",
       "continue_final_message", "add_generation_prompt", "prompt_logprobs", "functions", "function_call",
-      "truncation", "return_progress",
+      "truncation", "return_progress", "ignore_media",
     ]).union(guided),
     ignored: bookkeeping, noted: noted,
     refused: unsupported.merging([
@@ -64,13 +64,13 @@ extension FieldTable {
     known: sampling.subtracting(["max_tokens"]).union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
       "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "include",
-      "priority", "previous_response_id", "store",
+      "priority", "previous_response_id", "store", "truncation", "ignore_media",
     ]),
     ignored: bookkeeping.union(["stream_options", "client_metadata"]),
     noted: noted.merging(["max_tool_calls": []]) { $1 },
     refused: unsupported.merging([
       "conversation": [], "background": off, "prompt": [],
-      "truncation": [.string("disabled"), .string("auto")], "context_management": [], "n": [.integer(1)],
+      "context_management": [], "n": [.integer(1)],
       "prompt_logprobs": [], "structured_outputs": [], "guided_json": [], "guided_regex": [], "guided_choice": [],
       "guided_grammar": [],
     ]) { $1 })
@@ -79,6 +79,7 @@ extension FieldTable {
     known: [
       "model", "messages", "system", "max_tokens", "stop_sequences", "stream", "temperature", "top_k", "top_p",
       "tools", "tool_choice", "thinking", "seed", "min_p", "chat_template_kwargs", "output_format", "output_config",
+      "ignore_media",
     ],
     ignored: ["metadata", "service_tier", "betas", "anthropic_beta", "context_management", "inference_geo"],
     refused: ["container": [], "mcp_servers": [.array([])]])
@@ -125,6 +126,7 @@ extension FieldTable {
   static let tokenize = FieldTable(
     known: [
       "model", "prompt", "messages", "tools", "add_special_tokens", "return_token_strs", "chat_template_kwargs",
+      "ignore_media",
     ], ignored: [], refused: ["chat_template": [], "continue_final_message": off])
 
   static let detokenize = FieldTable(known: ["model", "tokens", "skip_special_tokens"], ignored: [], refused: [:])

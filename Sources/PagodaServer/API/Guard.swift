@@ -164,7 +164,7 @@ extension Guard {
     }
     return [
       HTTPHeader("Access-Control-Allow-Origin", origin), HTTPHeader("Vary", "Origin"),
-      HTTPHeader("Access-Control-Expose-Headers", "x-request-id, retry-after"),
+      HTTPHeader("Access-Control-Expose-Headers", "x-request-id, request-id, retry-after"),
     ]
   }
 

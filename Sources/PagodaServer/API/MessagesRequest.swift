@@ -9,7 +9,7 @@ struct MessagesRequest: Sendable {
 
   /// `counts` is for count_tokens, which needs no limit.
   init(_ body: [UInt8], models: ServedModels, counts: Bool = false) throws {
-    let fields = try FieldReader(body: body, table: counts ? .countTokens : .messages)
+    let fields = try FieldReader(body: body, table: counts ? .countTokens : .messages).withMedia(models)
     unknownFields = fields.unknown
     model = try models.name(in: fields)
     guard let list = try fields.objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else {
@@ -35,14 +35,16 @@ struct MessagesRequest: Sendable {
       throw APIError.invalid("the answer cannot be begun for a model that thinks", param: "thinking")
     }
     sampling.thinkingBudget = thinking.budget
-    let (tools, forced) = try fields.toolChoice(try fields.anthropicTools())
+    let toolList = try fields.anthropicToolList()
+    unknownFields += toolList.ignored + (fields.media?.ignored ?? [])
+    let (tools, forced) = try fields.toolChoice(toolList.functions)
     let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced, continued: continued)
     chat = ChatPrompt(messages: conversation.all, tools: tools, variables: variables)
     generation = Generation(prompts: [.chat(chat)], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
     generation.forcedCall = forced
-    generation.strictTools = try fields.strictTools()
+    generation.toolList = toolList
     generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammarField = fields["output_format"] == nil ? "output_config" : "output_format"
@@ -101,14 +103,15 @@ extension Conversation {
       switch try block.string("type") {
       case "text": text.append(try block.string("text") ?? "")
       case "document": text.append(try block.documentText())
-      case let type? where block.placeholder(type) != nil: text.append(block.placeholder(type) ?? "")
       case let type? where type.hasSuffix("_tool_result"): text.append(block.remark(type))
       case "tool_result":
         guard let id = try block.string("tool_use_id") else { throw block.missing("tool_use_id") }
         let isError = try block.flag("is_error") ?? false
         let result = try block.content() ?? ""
         try addToolResult(isError ? "Error: \(result)" : result, id: id, field: block.path + "tool_use_id")
-      default: throw Self.unreadable(block)
+      case let type:
+        guard let remark = try block.mediaRemark(type ?? "") else { throw Self.unreadable(block) }
+        text.append(remark)
       }
     }
     if !text.isEmpty { addUser(text.joined(separator: "\n")) }
@@ -123,7 +126,6 @@ extension Conversation {
       case "text": text += try block.string("text") ?? ""
       case "thinking": reasoning += try block.string("thinking") ?? ""
       case "redacted_thinking": break
-      case let type? where block.placeholder(type) != nil: text += block.placeholder(type) ?? ""
       // Actions of Anthropic's own servers: a remark in the text.
       case let type? where type == "server_tool_use" || type == "mcp_tool_use" || type.hasSuffix("_tool_result"):
         text += (text.isEmpty || text.hasSuffix("\n") ? "" : "\n") + block.remark(type) + "\n"
@@ -132,7 +134,9 @@ extension Conversation {
         guard let name = try block.string("name", maximumBytes: 256) else { throw block.missing("name") }
         let input = try block.object("input")?.members ?? []
         calls.append(ToolCall(id: id, name: name, arguments: JSONValue.object(input).text))
-      default: throw Self.unreadable(block)
+      case let type:
+        guard let remark = try block.mediaRemark(type ?? "") else { throw Self.unreadable(block) }
+        text += remark
       }
     }
     addAssistant(text, reasoning: reasoning, calls: calls)
@@ -152,20 +156,12 @@ extension FieldReader {
     switch try source.string("type") {
     case "text": return title + (try source.string("data") ?? "")
     case "content": return title + (try source.content() ?? "")
-    default: return placeholder("document") ?? ""
+    default: return try mediaRemark("document") ?? ""
     }
   }
 
   fileprivate func remark(_ type: String) -> String {
     let about = members.filter { !["type", "id", "tool_use_id", "cache_control"].contains($0.key) }
     return "[\(type) \(JSONValue.object(about).text)]"
-  }
-
-  /// Anthropic's tools in the shape of chat completions; tools that only Anthropic's servers have are left out.
-  fileprivate func anthropicTools() throws -> [JSONValue] {
-    try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
-      guard try tool.string("type") ?? "custom" == "custom" else { return nil }
-      return try tool.function(parameters: "input_schema")
-    }
   }
 }

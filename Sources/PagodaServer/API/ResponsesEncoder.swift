@@ -10,15 +10,15 @@ struct ResponsesEncoder: StreamEncoder {
     var id: String {
       switch self {
       case .reasoning(let id, _), .message(let id, _, _): id
-      case .call: json(.inProgress)["id"]?.stringValue ?? ""
+      case .call(let call): call.id
       }
     }
 
-    func json(_ status: ResponsesFormat.ItemStatus) -> JSONValue {
+    func json(_ status: ResponsesFormat.ItemStatus, _ format: ResponsesFormat) -> JSONValue {
       switch self {
       case .reasoning(let id, let text): ResponsesFormat.reasoning(id, text, status)
       case .message(let id, let text, let logprobs): ResponsesFormat.message(id, text, .array(logprobs), status)
-      case .call(let call): ResponsesFormat.call(call, status)
+      case .call(let call): format.call(call, status)
       }
     }
   }
@@ -86,6 +86,7 @@ struct ResponsesEncoder: StreamEncoder {
       guard case .call(var call)? = current else { return "" }
       call.arguments += text
       current = .call(call)
+      if kind(of: call) != nil { return "" }  // known when it is complete: the model writes it as JSON
       return itemEvent("response.function_call_arguments.delta", ["delta": .string(text)])
     case .callEnd: return close()
     case .rejected(let call):
@@ -109,11 +110,13 @@ struct ResponsesEncoder: StreamEncoder {
     }
   }
 
+  private func kind(of call: ToolCall) -> ToolKind? { format.request.generation.toolList.kinds[call.name] }
+
   private mutating func begin(_ item: Item) -> String {
     current = item
     return event(
       "response.output_item.added",
-      ["output_index": .integer(Int64(output.count)), "item": item.json(.inProgress)])
+      ["output_index": .integer(Int64(output.count)), "item": item.json(.inProgress, format)])
   }
 
   private mutating func close(_ status: ResponsesFormat.ItemStatus = .completed) -> String {
@@ -125,10 +128,18 @@ struct ResponsesEncoder: StreamEncoder {
       out += partEvent("response.content_part.done", ["part": ResponsesFormat.part(text, .array(logprobs))])
     case .reasoning(_, let text): out += partEvent("response.reasoning_text.done", ["text": .string(text)])
     case .call(let call):
-      out += itemEvent(
-        "response.function_call_arguments.done", ["arguments": .string(call.arguments), "name": .string(call.name)])
+      switch kind(of: call) {
+      case nil:
+        out += itemEvent(
+          "response.function_call_arguments.done", ["arguments": .string(call.arguments), "name": .string(call.name)])
+      case .custom:
+        let input = JSONValue.string(call.customInput)
+        out += itemEvent("response.custom_tool_call_input.delta", ["delta": input])
+        out += itemEvent("response.custom_tool_call_input.done", ["input": input])
+      case .localShell, .shell, .applyPatch: break  // complete with the item
+      }
     }
-    let json = item.json(status)
+    let json = item.json(status, format)
     out += event("response.output_item.done", ["output_index": .integer(Int64(output.count)), "item": json])
     output.append(json)
     current = nil
@@ -139,7 +150,7 @@ struct ResponsesEncoder: StreamEncoder {
     _ name: String, _ members: [String: JSONValue], part: Int64? = nil
   ) -> String {
     var all: [JSONValue.Member] = [
-      .init(key: "item_id", value: .string(current?.id ?? "")),
+      .init(key: "item_id", value: current?.json(.inProgress, format)["id"] ?? .string("")),
       .init(key: "output_index", value: .integer(Int64(output.count))),
     ]
     if let part { all.append(.init(key: "content_index", value: .integer(part))) }

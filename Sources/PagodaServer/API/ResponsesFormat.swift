@@ -49,8 +49,8 @@ struct ResponsesFormat: AnswerFormat {
     if !answer.text.isEmpty || (!hasCalls && answer.reasoning.isEmpty) {
       output.append(Self.message(randomID("msg_"), answer.text, logprobs(answer.textTokens), last))
     }
-    output += answer.calls.map { Self.call($0, .completed) }
-    if let call = answer.cutCall { output.append(Self.call(call, .incomplete)) }
+    output += answer.calls.map { call($0, .completed) }
+    if let cut = answer.cutCall { output.append(call(cut, .incomplete)) }
     let whole = object(output, completion: answer.completion, reasoningTokens: answer.reasoningTokens)
     keep(whole)
     return whole
@@ -116,11 +116,32 @@ struct ResponsesFormat: AnswerFormat {
     ])
   }
 
-  static func call(_ call: ToolCall, _ status: ItemStatus) -> JSONValue {
-    .object([
-      "id": .string("fc_" + call.id.drop { $0 != "_" }.dropFirst()), "type": .string("function_call"),
-      "call_id": .string(call.id), "name": .string(call.name), "arguments": .string(call.arguments),
-      "status": .string(status.rawValue),
-    ])
+  /// A call in the shape of its tool.
+  func call(_ call: ToolCall, _ status: ItemStatus) -> JSONValue {
+    let kind = request.generation.toolList.kinds[call.name]
+    let prefix = kind == nil ? "fc_" : kind == .custom ? "ctc_" : "call_item_"
+    let type = kind.map { $0 == .custom ? "custom_tool_call" : "\($0.rawValue)_call" } ?? "function_call"
+    var members: [JSONValue.Member] = [
+      .init(key: "id", value: .string(prefix + call.id.drop { $0 != "_" }.dropFirst())),
+      .init(key: "type", value: .string(type)), .init(key: "call_id", value: .string(call.id)),
+    ]
+    let named = JSONValue.Member(key: "name", value: .string(call.name))
+    let input = JSONValue.parse(call.arguments)?.objectValue ?? []
+    switch kind {
+    case nil: members += [named, .init(key: "arguments", value: .string(call.arguments))]
+    case .custom: members += [named, .init(key: "input", value: .string(call.customInput))]
+    case .localShell:
+      let exec: [JSONValue.Member] = [.init(key: "type", value: .string("exec"))]
+      let none: [JSONValue.Member] = [.init(key: "env", value: .object([]))]
+      let command = input.isEmpty ? [.init(key: "command", value: .array([]))] : input
+      members.append(.init(key: "action", value: .object(exec + command + none)))
+    case .shell:
+      let missing = ["timeout_ms", "max_output_length"].filter { key in !input.contains { $0.key == key } }
+      let commands = input.isEmpty ? [.init(key: "commands", value: .array([]))] : input
+      members.append(
+        .init(key: "action", value: .object(commands + missing.map { .init(key: $0, value: .null) })))
+    case .applyPatch: members.append(.init(key: "operation", value: .object(input)))
+    }
+    return .object(members + [.init(key: "status", value: .string(status.rawValue))])
   }
 }

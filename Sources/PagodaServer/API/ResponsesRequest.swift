@@ -14,7 +14,7 @@ struct ResponsesRequest: Sendable {
   init(
     _ body: [UInt8], models: ServedModels, store: ResponseStore, owner: String, isCompaction: Bool = false
   ) throws {
-    let fields = try FieldReader(body: body, table: .responses)
+    let fields = try FieldReader(body: body, table: .responses).withMedia(models)
     unknownFields = fields.unknown
     model = try models.name(in: fields)
     var conversation = Conversation()
@@ -30,7 +30,8 @@ struct ResponsesRequest: Sendable {
           code: "previous_response_not_found")
       }
       let history = entry.input + (entry.response["output"]?.arrayValue ?? [])
-      readers = history.map { FieldReader($0.objectValue ?? [], path: "previous_response_id: ") } + given
+      readers =
+        history.map { FieldReader($0.objectValue ?? [], path: "previous_response_id: ", media: fields.media) } + given
       items = history + items
     }
     isStored = try fields.flag("store") ?? true
@@ -38,7 +39,9 @@ struct ResponsesRequest: Sendable {
     if conversation.messages.isEmpty { throw APIError.invalid("input has no message", param: "input") }
     if isCompaction { conversation.addUser(CompactFormat.instruction) }
 
-    let (tools, forced) = try fields.toolChoice(try fields.functionTools())
+    let toolList = try fields.toolList()
+    unknownFields += toolList.ignored + (fields.media?.ignored ?? [])
+    let (tools, forced) = try fields.toolChoice(toolList.functions)
     var thinking = Thinking()
     if let reasoning = try fields.object("reasoning") {
       thinking.apply(effort: try reasoning.choice("effort", of: Thinking.efforts))
@@ -58,12 +61,13 @@ struct ResponsesRequest: Sendable {
     generation.promptField = "input"
     generation.tools = tools
     generation.forcedCall = forced
-    generation.strictTools = try fields.strictTools()
+    generation.toolList = toolList
     generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.grammar = try fields.object("text")?.grammar("format")
     generation.grammarField = "text.format"
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
+    if try fields.choice("truncation", of: ["auto", "disabled"]) == "auto" { generation.contextPolicy = .trim }
     echoed = fields.echoed(instructions: instructions)
   }
 }
@@ -89,7 +93,7 @@ extension FieldReader {
       var members = item.members.filter { $0.key != "type" && $0.key != "id" }
       members.insert(.init(key: "type", value: item["type"] ?? .string("message")), at: 0)
       members.insert(.init(key: "id", value: item["id"] ?? .string(randomID("item_"))), at: 0)
-      return FieldReader(members, path: item.path)
+      return FieldReader(members, path: item.path, media: media)
     }
   }
 
@@ -107,7 +111,7 @@ extension FieldReader {
       .init(key: "tool_choice", value: self["tool_choice"] ?? .string("auto")),
       .init(key: "tools", value: self["tools"] ?? .array([])),
       .init(key: "top_p", value: self["top_p"] ?? .null),
-      .init(key: "truncation", value: .string("disabled")),
+      .init(key: "truncation", value: self["truncation"] ?? .string("disabled")),
     ]
   }
 }
@@ -144,8 +148,10 @@ extension Conversation {
       case "function_call", "custom_tool_call":
         guard let id = try item.string("call_id", maximumBytes: 256) else { throw item.missing("call_id") }
         guard let name = try item.string("name", maximumBytes: 256) else { throw item.missing("name") }
-        let input = try item.string("input").map { JSONValue.object(["input": .string($0)]).text }
-        calls.append(ToolCall(id: id, name: name, arguments: try input ?? item.string("arguments") ?? ""))
+        let input = try item.string("input")
+        calls.append(
+          try input.map { ToolCall(id: id, name: name, customInput: $0) }
+            ?? ToolCall(id: id, name: name, arguments: try item.string("arguments") ?? ""))
       case "item_reference":
         throw APIError.invalid(
           "\(item.path)type is item_reference; send the item, or previous_response_id", param: item.path + "type")
@@ -156,7 +162,7 @@ extension Conversation {
       case _ where type.hasSuffix("_call"):
         // Calls of the client's own tools or of OpenAI's: those with an id have a result, the others become a remark.
         let about = item.members.filter { !["id", "type", "call_id", "status"].contains($0.key) }
-        let arguments = JSONValue.object(about).text
+        let arguments = (item.typedCallInput() ?? .object(about)).text
         if let id = try item.string("call_id", maximumBytes: 256) {
           calls.append(ToolCall(id: id, name: String(type.dropLast(5)), arguments: arguments))
         } else {
@@ -173,6 +179,15 @@ extension Conversation {
 }
 
 extension FieldReader {
+  /// The arguments of a call of a tool that OpenAI defines, as the model wrote them; nil for other calls.
+  fileprivate func typedCallInput() -> JSONValue? {
+    guard let type = self["type"]?.stringValue, let kind = ToolKind(rawValue: String(type.dropLast(5))) else {
+      return nil
+    }
+    let input = self[kind == .applyPatch ? "operation" : "action"]?.objectValue
+    return input.map { .object(kind == .localShell ? $0.filter { $0.key != "type" && $0.value != .null } : $0) }
+  }
+
   /// The result of a call: text, parts of it, or anything else as JSON.
   fileprivate func outputText() throws -> String {
     guard let output = self["output"] else { return "" }

@@ -73,6 +73,10 @@ struct TokenTexts: Sendable {
           for top in token.topLogProbabilities where !members.contains(where: { $0.key == text(of: top.id) }) {
             members.append(.init(key: text(of: top.id), value: Self.number(top.logProbability)))
           }
+          // The token itself is always among them, so that there may be one more than requested.
+          if let own = token.logProbability, !members.contains(where: { $0.key == text(of: token.id) }) {
+            members.append(.init(key: text(of: token.id), value: Self.number(own)))
+          }
           return .object(members)
         }),
       "text_offset": .array(offsets),

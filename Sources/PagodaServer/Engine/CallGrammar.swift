@@ -4,7 +4,7 @@ import PagodaKit
 extension Generation {
   /// Nil if nothing must be enforced. The prompt shows the call format that the template asked for.
   func callGrammar(prompt: String) -> String? {
-    guard !tools.isEmpty, forcedCall != nil || grammar != nil || !strictTools.isEmpty || !allowsParallelCalls else {
+    guard !tools.isEmpty, forcedCall != nil || grammar != nil || !toolList.strict.isEmpty || !allowsParallelCalls else {
       return nil
     }
     var members: [JSONValue.Member] = [
@@ -29,9 +29,11 @@ extension Generation {
       guard let function = tool["function"], let name = function["name"]?.stringValue else { return nil }
       if case .named(let only) = forcedCall, only != name { return nil }
       var members: [JSONValue.Member] = [
-        .init(key: "name", value: .string(name)), .init(key: "strict", value: .bool(strictTools.contains(name))),
+        .init(key: "name", value: .string(name)), .init(key: "strict", value: .bool(toolList.strict.contains(name))),
       ]
-      if let parameters = function["parameters"] { members.append(.init(key: "parameters", value: parameters)) }
+      if let parameters = toolList.enforced[name] ?? function["parameters"] {
+        members.append(.init(key: "parameters", value: parameters))
+      }
       return .object(members)
     }
   }

@@ -32,8 +32,8 @@ struct Generation: Sendable {
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []
   var forcedCall: ForcedCall?
-  /// Tools whose arguments must match their schemas whenever the model calls them.
-  var strictTools: Set<String> = []
+  /// How their calls are enforced and answered.
+  var toolList = ToolList()
   var allowsParallelCalls = true
   /// Log probabilities of the prompt: nil for none, otherwise the number of most likely alternatives per token.
   var promptLogProbabilities: Int?
@@ -56,13 +56,22 @@ struct Generation: Sendable {
       param: grammar == nil ? "tool_choice" : grammarField)
   }
 
+  private static let logprobEntryBytes = 400  // a token with its text, its bytes and its number
+
+  /// The limit of an answer that is sent whole with log probabilities, if the request gives none: they are in memory
+  /// until then, so that not all of the context can be reserved for them.
+  var defaultTokensWithLogprobs: Int? {
+    guard !isStream, sampling.maximumTokens == nil, let top = sampling.topLogProbabilities else { return nil }
+    return max(2048, (64 << 20) / (sequenceCount * (1 + top) * Self.logprobEntryBytes))
+  }
+
   /// Maximum bytes of log probabilities in answers that are sent whole, as values and as JSON.
   func logprobBytes(_ prepared: [PreparedPrompt], context: Int) -> Int {
     if isStream { return 0 }
-    let perEntry = 400  // a token with its text, its bytes and its number
+    let perEntry = Self.logprobEntryBytes
     return prepared.reduce(0) { sum, prompt in
       let limit = max(context - prompt.ids.count, 1)
-      let made = min(prompt.clampedTokens ?? sampling.maximumTokens ?? 2048, limit)
+      let made = min(prompt.clampedTokens ?? sampling.maximumTokens ?? limit, limit)
       let answer = sampling.topLogProbabilities.map { made * (1 + $0) * perEntry } ?? 0
       let read = promptLogProbabilities.map { prompt.ids.count * (1 + $0) * perEntry } ?? 0
       return sum + answers * (answer + read)

@@ -23,13 +23,6 @@ extension Generator {
     return prepared
   }
 
-  private func encode(_ chat: ChatPrompt, of generation: Generation, omitted: inout Int) throws -> EncodedPrompt {
-    guard generation.contextPolicy == .trim else { return try engine.encode(chat) }
-    let trimmed = try engine.encodeTrimmed(chat, maximumTokens: generation.sampling.maximumTokens)
-    omitted = trimmed.omittedMessages
-    return trimmed.encoded
-  }
-
   private func encode(before prefix: String, after suffix: String) throws -> EncodedPrompt {
     guard let fillInMiddle, let tokenizer = engine.tokenizer else {
       throw APIError.invalid(
@@ -53,20 +46,16 @@ extension Generator {
     return ids + (try tokenizer.encode(continued.text, parsingSpecialTokens: false))
   }
 
-  /// Returns the limit that fits if the given one does not. The wording is OpenAI's, because clients look for it before
-  /// they shorten a conversation.
+  /// Returns the limit that fits if the given one does not.
   private func checkLength(_ count: Int, _ generation: Generation) throws -> Int? {
     let context = engine.info.plan.maximumModelLength
     let part = generation.promptField
     if count == 0 { throw APIError.invalid("the prompt is empty", param: part) }
-    if count >= context {
-      throw APIError.invalid(
-        "This model's maximum context length is \(context) tokens. However, your \(part) resulted in \(count) tokens, "
-          + "which leaves no room for an answer. Please reduce the length of the \(part).",
-        param: part, code: "context_length_exceeded")
+    if count >= context { throw tooLong(count, part) }
+    guard let wanted = generation.sampling.maximumTokens else {
+      return generation.defaultTokensWithLogprobs.flatMap { count + $0 < context ? $0 : nil }
     }
-    guard let wanted = generation.sampling.maximumTokens, count + wanted > context else { return nil }
-    return context - count
+    return count + wanted > context ? context - count : nil
   }
 }
 

@@ -33,7 +33,7 @@ struct NoticeFields {
 
   var headers: [HTTPHeader] {
     let fields = names.prefix(20).map {
-      String($0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }.prefix(64))
+      String($0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }.prefix(64))
     }
     return fields.isEmpty ? [] : [HTTPHeader("x-pagoda-ignored-fields", fields.joined(separator: ", "))]
   }
@@ -215,7 +215,12 @@ final class Generator: Sendable {
       if case .middle = generation.prompts[index / generation.answers], !request.sampling.ignoresEndOfText {
         request.sampling.stopTokens += fillInMiddle?.stopTokens ?? []
       }
-      if let tokens = prompt.clampedTokens { request.sampling.maximumTokens = tokens }
+      if let tokens = prompt.clampedTokens {
+        // By default the thinking leaves room for the answer, as in the engine.
+        let isDefault = request.sampling.maximumTokens == nil && thinking.close != nil && prompt.hasThinkingTags
+        if isDefault { request.sampling.thinkingBudget = request.sampling.thinkingBudget ?? tokens - tokens / 4 }
+        request.sampling.maximumTokens = tokens
+      }
       request.hasThinkingTags = prompt.hasThinkingTags
       request.grammar = generation.grammar
       request.priority = generation.priority

@@ -53,7 +53,7 @@ extension Connection {
 
   private func ownHeaders(_ exchange: Exchange) -> [HTTPHeader] {
     let trace = exchange.trace?.responseHeader.map { [HTTPHeader("traceresponse", $0)] } ?? []
-    return context.service.headers(for: exchange.head) + [HTTPHeader("x-request-id", exchange.id)] + trace
+    return context.service.headers(for: exchange) + [HTTPHeader("x-request-id", exchange.id)] + trace
   }
 
   private func add(_ headers: [HTTPHeader], _ body: StreamBody, of exchange: Exchange) {

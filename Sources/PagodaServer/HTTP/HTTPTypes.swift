@@ -72,7 +72,7 @@ protocol HTTPService: AnyObject, Sendable {
   /// The request is invalid; only its request line is known, or `-`.
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
   /// Headers that every answer to this request has.
-  func headers(for request: HTTPRequest) -> [HTTPHeader]
+  func headers(for exchange: Exchange) -> [HTTPHeader]
   /// The request's place in a distributed trace; nil if it belongs to none.
   func trace(of request: HTTPRequest) -> TraceContext?
   /// A request has been answered, or its client has disconnected (status 499).

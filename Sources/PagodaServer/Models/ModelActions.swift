@@ -3,11 +3,22 @@ import Foundation
 import PagodaKit
 
 extension ModelHost {
-  func action(for request: HTTPRequest) throws -> HTTPAction {
-    guard
-      let methods = Service.routes[request.path] ?? modelRoute(request.path) ?? responseRoute(request.path)
-        ?? peerRoute(request)
-    else {
+  /// Endpoints of other APIs that need models of another kind.
+  private static let otherEndpoints = [
+    "/v1/audio/": "speech and transcription", "/v1/images/": "images", "/v1/videos": "videos",
+    "/v1/moderations": "moderation",
+  ]
+
+  func action(for given: HTTPRequest) throws -> HTTPAction {
+    var request = given
+    // Base addresses are often given without the version.
+    if route(given.path) == nil, route("/v1" + given.path) != nil { request.path = "/v1" + given.path }
+    guard let methods = route(request.path) ?? peerRoute(request) else {
+      if let (path, purpose) = Self.otherEndpoints.first(where: { request.path.hasPrefix($0.key) }) {
+        throw APIError.invalid(
+          "\(path) is not supported: this server has no model for \(purpose)", code: "unsupported_endpoint", status: 404
+        )
+      }
       throw APIError.invalid("there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
     }
     let method = request.method == "HEAD" ? "GET" : request.method
@@ -15,11 +26,15 @@ extension ModelHost {
       let allowed = methods.keys.sorted().joined(separator: ", ")
       var response = APIError.invalid(
         "\(request.path) takes \(allowed), not \(request.method.prefix(20))", code: "method_not_allowed", status: 405
-      ).response(Front.shape(of: request.path))
+      ).response(Front.shape(of: request))
       response.headers.append(HTTPHeader("Allow", allowed))
       return .respond(response)
     }
     return try action(work, request)
+  }
+
+  private func route(_ path: String) -> [String: Service.Work]? {
+    Service.routes[path] ?? modelRoute(path) ?? responseRoute(path)
   }
 
   private func action(_ work: Service.Work, _ request: HTTPRequest) throws -> HTTPAction {

@@ -11,7 +11,7 @@ extension ModelHost {
     "/readyz": ["GET": .server { host, _ in host.health.response }],
     "/metrics": ["GET": .server { host, _ in .metrics(host.metricsText) }],
     "/version": ["GET": .server { _, _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
-    "/v1/models": ["GET": .server { host, _ in host.modelList() }],
+    "/v1/models": ["GET": .server { $0.modelList($1) }],
     "/suggestions": ["GET": .server { host, _ in host.suggestions() }],
     "/api/version": ["GET": .server { _, _ in .json(.object(["version": .string(ollamaVersion)])) }],
     "/api/tags": ["GET": .server { host, _ in host.ollamaTags() }],
@@ -53,8 +53,16 @@ extension ModelHost {
     entries.flatMap { entry in entry.names.listed.map { ($0, entry) } }
   }
 
-  private func modelList() -> HTTPResponse {
-    .json(.object(["object": .string("list"), "data": .array(rows.map { model($0.name, $0.entry) })]))
+  private func modelList(_ request: HTTPRequest) -> HTTPResponse {
+    if request.isAnthropic {
+      return .json(
+        .object([
+          "data": .array(rows.map { anthropicModel($0.name) }), "has_more": .bool(false),
+          "first_id": rows.first.map { .string($0.name) } ?? .null,
+          "last_id": rows.last.map { .string($0.name) } ?? .null,
+        ]))
+    }
+    return .json(.object(["object": .string("list"), "data": .array(rows.map { model($0.name, $0.entry) })]))
   }
 
   /// Models that the page suggests to a user who has only the embedded one.
@@ -74,11 +82,18 @@ extension ModelHost {
     guard path.hasPrefix(prefix), path != prefix else { return nil }
     let name = String(path.dropFirst(prefix.count))
     return [
-      "GET": .server { host, _ in
+      "GET": .server { host, request in
         guard let entry = host.entry(named: name) else { throw ServedModels.unknown(name, host.listed) }
-        return .json(host.model(name, entry))
+        return .json(request.isAnthropic ? host.anthropicModel(name) : host.model(name, entry))
       }
     ]
+  }
+
+  private func anthropicModel(_ name: String) -> JSONValue {
+    let date = Date(timeIntervalSince1970: Double(created)).formatted(.iso8601)
+    return .object([
+      "type": .string("model"), "id": .string(name), "display_name": .string(name), "created_at": .string(date),
+    ])
   }
 
   private func model(_ name: String, _ entry: Entry) -> JSONValue {

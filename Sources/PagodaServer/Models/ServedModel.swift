@@ -56,6 +56,8 @@ public struct ModelAlias: Hashable, Sendable {
 struct ServedModels: Sendable {
   var names: [String]
   var aliases: [ModelAlias] = []
+  /// Whether images, audio and files are replaced by remarks, unless a request says otherwise.
+  var ignoresMedia = false
 
   /// Names, and aliases without `*`.
   var listed: [String] { names + aliases.filter { !$0.isPattern }.map(\.pattern) }
@@ -101,7 +103,9 @@ extension ModelHost {
       }
       let aliases = options.aliases.filter { $0.model == model.name }
       entries.append(
-        Entry(model, ServedModels(names: [model.name], aliases: aliases), path: model.path ?? model.name, info: info))
+        Entry(
+          model, ServedModels(names: [model.name], aliases: aliases, ignoresMedia: options.ignoresMedia),
+          path: model.path ?? model.name, info: info))
     }
     return entries
   }

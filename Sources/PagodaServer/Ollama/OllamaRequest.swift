@@ -24,7 +24,7 @@ struct OllamaRequest: Sendable {
     let prompt: Generation.Prompt?
     switch kind {
     case .chat:
-      tools = try fields.functionTools()
+      tools = try fields.toolList(isChat: true).functions
       prompt = try fields.ollamaConversation().map {
         .chat(ChatPrompt(messages: $0.all, tools: tools, variables: thinking.variables(beside: [])))
       }

@@ -1,0 +1,29 @@
+// Conversations that do not fit: reported by their tokens, or shortened if the request allows it.
+import PagodaKit
+
+extension Generator {
+  /// A conversation beyond what a template may print is too long for the model too: its texts alone show it.
+  func encode(_ chat: ChatPrompt, of generation: Generation, omitted: inout Int) throws -> EncodedPrompt {
+    do {
+      guard generation.contextPolicy == .trim else { return try engine.encode(chat) }
+      let trimmed = try engine.encodeTrimmed(chat, maximumTokens: generation.sampling.maximumTokens)
+      omitted = trimmed.omittedMessages
+      return trimmed.encoded
+    } catch PagodaError.resourceExhausted(let message) {
+      let texts = chat.messages.compactMap { $0["content"]?.stringValue }
+      let count = try texts.reduce(0) {
+        try $0 + (engine.tokenizer?.encode($1, parsingSpecialTokens: false).count ?? 0)
+      }
+      if count >= engine.info.plan.maximumModelLength { throw tooLong(count, generation.promptField) }
+      throw PagodaError.resourceExhausted(message)
+    }
+  }
+
+  /// The wording is OpenAI's, because clients look for it before they shorten a conversation.
+  func tooLong(_ count: Int, _ part: String) -> APIError {
+    .invalid(
+      "This model's maximum context length is \(engine.info.plan.maximumModelLength) tokens. However, your \(part) "
+        + "resulted in \(count) tokens, which leaves no room for an answer. Please reduce the length of the \(part).",
+      param: part, code: "context_length_exceeded")
+  }
+}
