@@ -39,7 +39,7 @@ import Testing
   @Test func other_programs_are_what_this_one_did_not_use() {
     #expect(MachineUse.share(busy: 18, own: 8, wall: 10, processors: 2) == 0.5)
     #expect(MachineUse.share(busy: 8, own: 9, wall: 10, processors: 2) == 0)
-    #expect(busyNote(0.5) == "machine busy: other programs used 50 % of it")
+    #expect(busyNote(0.5) == "machine busy: others used 50 %")
     #expect(busyNote(0.1) == nil && busyNote(nil) == nil)
   }
 
@@ -47,6 +47,7 @@ import Testing
     let parts = ["12 tokens", "146.1 tokens/s", "first after 0.09 s", "175 of 214 prompt tokens cached"]
     #expect(
       joined(parts, width: 40) == "12 tokens · 146.1 tokens/s ·\nfirst after 0.09 s ·\n175 of 214 prompt tokens cached")
+    #expect(joined(["one two three four"], width: 12).split(separator: "\n").allSatisfy { $0.count <= 12 })
     #expect(joined(parts, width: nil) == parts.joined(separator: " · "))
   }
 

@@ -105,7 +105,9 @@ package enum BenchReport {
   package static func warnings(_ rows: [BenchRow]) -> String {
     var text = ""
     for row in rows {
-      if let note = busyNote(row.others) { text += "\(row.test.name): \(note); the speed is too low.\n" }
+      if let note = busyNote(row.others) {
+        text += "\(row.test.name): \(note) of the processors; the speed is too low.\n"
+      }
       if !row.test.isSpeculative && max(row.percentOfBandwidth, row.percentOfPeak) > 120 {
         text += "\(row.test.name): above 100 per cent: the machine was busy while its limits were measured.\n"
       }

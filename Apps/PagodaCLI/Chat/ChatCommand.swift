@@ -161,7 +161,9 @@ func fittingParts(_ parts: [String]) -> String { joined(parts, width: Style.text
 
 /// The same for any width; nil wraps nothing.
 package func joined(_ parts: [String], width: Int?) -> String {
-  let glued = parts.map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: "\u{A0}· ")
+  let glued = parts.map { part in
+    columnWidth(of: part) + 2 > width ?? .max ? part : part.replacing(" ", with: "\u{A0}")
+  }.joined(separator: "\u{A0}· ")
   return (width.map { wrapped(glued, width: $0) } ?? glued).replacing("\u{A0}", with: " ")
 }
 

@@ -48,5 +48,5 @@ private func processSeconds() -> Double {
 /// What to say about other programs; nil if they hardly matter.
 package func busyNote(_ others: Double?) -> String? {
   guard let others, others >= 0.2 else { return nil }
-  return "machine busy: other programs used \(Int((others * 100).rounded())) % of it"
+  return "machine busy: others used \(Int((others * 100).rounded())) %"
 }
