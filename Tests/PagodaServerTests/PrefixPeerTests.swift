@@ -35,7 +35,7 @@ import Testing
     func sender(of request: HTTPRequest) -> String { "one" }
     func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse { .empty }
     func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse { .empty }
-    func headers(for request: HTTPRequest) -> [HTTPHeader] { [] }
+    func headers(for exchange: Exchange) -> [HTTPHeader] { [] }
     func finished(_ exchange: Exchange) {}
   }
 
