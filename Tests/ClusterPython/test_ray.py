@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import behaviour
-import kills
 import pytest
 from replicas import PROGRAM, ROOT, free_port, read_json, wait_until
 
@@ -97,17 +96,6 @@ def test_a_killed_replica_takes_only_its_own_streams(application):
     behaviour.check_kill(application.url, lambda: os.kill(process, signal.SIGKILL), lambda: stays,
                          last_event="replica_lost")
     wait_until(lambda: len(set(application.engines()) - {victim}) == 2, "another replica in its place")
-
-
-def test_random_kills_lose_no_request_and_no_answer_is_wrong(application):
-    """With keys: PAGODA_API_KEY is set on the nodes, and clients bring it."""
-    application.deploy(engine_actor_options={"num_cpus": 0.1, "runtime_env": {"env_vars": {"PAGODA_API_KEY": "ray-key"}}})
-    try:
-        wait_until(lambda: len(application.engines()) == 2, "two replicas")
-        expected = asyncio.run(kills.expected_answers(application.url, "ray-key"))
-        kills.run(application.url, "ray-key", expected, kills.kill_process(application.engines))
-    finally:
-        application.deploy()
 
 
 def test_errors_come_through_as_they_are(application):
