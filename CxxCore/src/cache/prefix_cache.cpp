@@ -105,16 +105,18 @@ PrefixCache::Leader PrefixCache::find_leader(const Sequence& newcomer,
                                              std::span<Sequence* const> running) const noexcept {
   Leader leader;
   if (!newcomer.uses_cache || newcomer.num_tokens() <= kWorthWaiting) return leader;
-  const int32_t cached = find(newcomer).num_tokens;
+  int32_t cached = -1;  // looked up when there is a sequence to follow
   for (Sequence* other : running) {
     if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
     if (other->priority > newcomer.priority && !other->is_overdue) continue;
     const auto shared = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
     const int32_t most = std::min({static_cast<int32_t>(shared), newcomer.num_tokens(), other->num_tokens()});
     const int32_t best = last_save(*other, std::min(most, newcomer.num_tokens() - 1));
+    if (best <= other->num_computed_tokens || best < kWorthWaiting) continue;
+    if (cached < 0) cached = find(newcomer).num_tokens;
     const int32_t gain = best - cached, distance = best - other->num_computed_tokens;
     const bool is_worth_it = gain >= kWorthWaiting && kMaxDistance * gain >= distance;
-    if (distance > 0 && is_worth_it && best > leader.position) leader = {other, best};
+    if (is_worth_it && best > leader.position) leader = {other, best};
   }
   return leader;
 }

@@ -44,10 +44,12 @@ struct Sequence {
   uint64_t leader_id = 0;              // the running sequence that computes a prefix for it; 0: it waits for none
   int32_t awaited_position = 0;        // the end of that prefix
   int32_t num_leaders = 0;             // sequences that it has waited for
+  int64_t num_admitted = 0;            // sequences that had been admitted when a leader was last searched for it
   int32_t next_awaited = kNoPosition;  // as a leader: the first position that another one waits for
   int32_t last_awaited = 0;            // and the last one
   int32_t num_followers = 0;           // as a leader: sequences that have waited for it
 
+  bool is_scored = false;                     // logits of rows inside its prompt are needed, which takes time
   bool uses_cache = false;                    // may reuse cached prefixes and publish its own
   std::string cache_salt;                     // prefixes are shared only among sequences with the same salt
   std::vector<int32_t> checkpoint_positions;  // prompt positions, ascending, at which to save the recurrent state

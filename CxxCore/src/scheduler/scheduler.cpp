@@ -134,6 +134,9 @@ void Scheduler::schedule_prompts(int32_t budget) {
   std::ranges::sort(prompts_, [this](const Sequence* a, const Sequence* b) { return queue_.precedes(*a, *b); });
   queue_.begin_pass();
   num_tries_ = num_parked_ = 0;
+  const auto is_plain = [](const ScheduledSequence& row) { return !row.sequence->is_scored; };
+  num_scored_left_ =
+      std::ranges::any_of(plan_.rows, is_plain) ? kScoredBeside : INT32_MAX;  // rows of those that decode
   for (size_t i = 0; budget > kept && static_cast<int32_t>(plan_.rows.size()) < max_rows_;) {
     Sequence* sequence = i < prompts_.size() ? prompts_[i] : nullptr;
     if (Sequence* newcomer = next_newcomer(sequence)) {
@@ -146,10 +149,18 @@ void Scheduler::schedule_prompts(int32_t budget) {
     }
     if (sequence == oldest) kept = 0;
     int32_t available = budget - kept;
-    plan_row(sequence, sequence->num_uncomputed(), available);
+    plan_prompt(sequence, available);
     budget = available + kept;
   }
-  if (kept > 0) plan_row(oldest, kept, budget);
+  if (kept > 0) plan_prompt(oldest, kept);
+}
+
+void Scheduler::plan_prompt(Sequence* sequence, int32_t& budget) {
+  const int32_t most = sequence->is_scored ? num_scored_left_ : INT32_MAX;
+  const int32_t num_tokens = std::min({sequence->num_uncomputed(), most, budget});
+  if (num_tokens == 0) return;
+  if (sequence->is_scored) num_scored_left_ -= num_tokens;
+  plan_row(sequence, num_tokens, budget);
 }
 
 // The waiting sequence to admit now, before `next_prompt` gets its tokens; or null.
@@ -194,6 +205,7 @@ bool Scheduler::admit(Sequence* sequence) {
   queue_.take(sequence);
   sequence->num_passes = 0;
   sequence->state = SequenceState::running;
+  ++num_admitted_;
   running_.insert(std::ranges::upper_bound(running_, sequence, is_older), sequence);
   return true;
 }

@@ -47,6 +47,8 @@ namespace pagoda::scheduler {
 
 constexpr int32_t kMaxPasses = 16;
 constexpr int32_t kMaxLeaders = 4;
+constexpr int32_t kScoredBeside =
+    8;  // rows of a step that are scored while others decode: each takes about a millisecond
 constexpr int32_t kOldestPart = 4;  // the oldest prompt gets one part in this many of a step's prompt tokens
 
 struct ScheduledSequence {
@@ -150,6 +152,7 @@ class Scheduler {
   bool admit(request::Sequence* sequence);
   int64_t num_spare_blocks(const request::Sequence& newcomer) noexcept;
   bool may_read(const request::Sequence& sequence) noexcept;
+  void plan_prompt(request::Sequence* sequence, int32_t& budget);
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   bool preempt_newest();  // false if the newest is in flight
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
@@ -172,7 +175,9 @@ class Scheduler {
   int32_t num_tries_ = 0;                    // in this step, to admit a sequence that had to wait
   int32_t num_parked_ = 0;                   // in this step
   double now_ = 0, next_check_ = 0;          // seconds: of this step, and when to look for overdue sequences again
-  size_t next_count_ = 0;                    // index in waiting() of the sequence to count next
+  size_t next_review_ = 0;                   // index in waiting() of the sequence to review next
+  int64_t num_admitted_ = 0;                 // sequences, ever
+  int32_t num_scored_left_ = 0;              // rows of this step whose logits may be scored
   int64_t num_preemptions_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-constexpr size_t kCountsPerStep = 8;   // each is a cache lookup
+constexpr size_t kReviewsPerStep = 8;  // each is two cache lookups and a comparison with every prompt being read
 constexpr double kChecksPerWait = 16;  // how often to look for overdue sequences within kMaxWaitSeconds
 
 void Scheduler::add(Sequence* sequence, double now) {
@@ -35,16 +35,21 @@ void Scheduler::count(Sequence& sequence) noexcept {
   if (sequence.uses_cache) sequence.num_to_read -= cache_.claim(sequence);
 }
 
-// Those that wait for a prefix that is computed now become candidates again, and a few others are counted again.
+// Those that wait for a prefix that is computed now become candidates again. A few others are counted again, and wait
+// for a prefix if another has begun to compute it: before it gets there, even if no step has tokens left for them.
 void Scheduler::review_waiting() noexcept {
   for (Sequence* sequence : running_)
     if (sequence->num_computed_tokens >= sequence->next_awaited)
       queue_.unpark(*sequence, sequence->num_computed_tokens);
   const std::vector<Sequence*>& waiting = queue_.arrivals();
-  for (size_t i = 0; i < std::min(kCountsPerStep, waiting.size()); ++i) {
-    Sequence& sequence = *waiting[next_count_++ % waiting.size()];
-    if (!sequence.uses_cache || sequence.leader_id != 0 || sequence.counted_version == cache_.version()) continue;
-    queue_.recount(&sequence, sequence.num_tokens() - cache_.claim(sequence));
+  for (size_t i = 0; i < std::min(kReviewsPerStep, waiting.size()); ++i) {
+    Sequence& sequence = *waiting[next_review_++ % waiting.size()];
+    if (!sequence.uses_cache || sequence.leader_id != 0 || sequence.is_reading) continue;
+    if (sequence.counted_version != cache_.version())
+      queue_.recount(&sequence, sequence.num_tokens() - cache_.claim(sequence));
+    if (sequence.num_admitted == num_admitted_) continue;
+    sequence.num_admitted = num_admitted_;
+    follows(sequence);
   }
 }
 
@@ -52,7 +57,7 @@ void Scheduler::end_leading(Sequence& sequence) noexcept {
   if (sequence.next_awaited != request::kNoPosition) queue_.unpark(sequence, request::kNoPosition);
 }
 
-// Parks a candidate if a running sequence computes a prefix for it.
+// Parks a waiting sequence if a running sequence computes a prefix for it.
 bool Scheduler::follows(Sequence& newcomer) noexcept {
   if (newcomer.num_leaders >= kMaxLeaders) return false;
   const cache::PrefixCache::Leader leader = cache_.find_leader(newcomer, running_);

@@ -58,6 +58,30 @@ struct Harness {
 
 }  // namespace
 
+PAGODA_TEST(prefix_index_keeps_a_claimed_state_and_refuses_one_that_none_awaits) {
+  Harness harness(64, true, 2);
+  harness.put(iota(0, 8));
+  harness.put(iota(100, 64));  // worth more
+  const PrefixIndex::Match match = harness.find(iota(0, 9));
+  REQUIRE(match.slot >= 0);
+  const uint64_t claim = harness.index.claim(match.slot);
+  harness.put(iota(200, 8));  // evicts the other one
+  CHECK_EQ(harness.find(iota(0, 9)).num_tokens, 8);
+  CHECK_EQ(harness.find(iota(100, 65)).num_tokens, 0);
+  const PrefixIndex::Match second = harness.find(iota(200, 9));
+  REQUIRE(second.slot >= 0);
+  const uint64_t second_claim = harness.index.claim(second.slot);
+  CHECK_EQ(harness.index.reserve_slot(/*is_awaited=*/false), -1);  // both are claimed
+  const int32_t slot = harness.index.reserve_slot(/*is_awaited=*/true);
+  REQUIRE(slot >= 0);
+  harness.index.give_back_slot(slot);
+  harness.put(iota(300, 8));  // takes the slot of the evicted one
+  harness.index.unclaim(match.slot, claim);
+  harness.index.unclaim(second.slot, second_claim);
+  harness.index.unclaim(second.slot, second_claim + 100);  // another state's: no effect
+  CHECK(harness.index.reserve_slot(/*is_awaited=*/false) >= 0);
+}
+
 PAGODA_TEST(prefix_index_finds_every_token_of_a_model_without_state) {
   Harness harness(16, false, 0);
   harness.put(iota(0, 10));

@@ -114,8 +114,8 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   CHECK_EQ(plan.head_kv_block_bytes, 2 * 1 * 16 * 256 * 2);
   CHECK_EQ(plan.kv_bytes, 100 * plan.kv_block_bytes);
   CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
-  CHECK_EQ(plan.limits.num_checkpoints, 32);
-  CHECK_EQ(plan.checkpoint_bytes, 32 * plan.state_slot_bytes);
+  CHECK_EQ(plan.limits.num_checkpoints, 16 * plan.limits.max_num_seqs);
+  CHECK_EQ(plan.checkpoint_bytes, plan.limits.num_checkpoints * plan.state_slot_bytes);
   CHECK_EQ(plan.total_bytes(),
            plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.checkpoint_bytes + plan.workspace_bytes);
   options.checkpoint_bytes = 5 * plan.state_slot_bytes + 1;

@@ -208,4 +208,34 @@ PAGODA_TEST(score_refuses_ids_and_counts_out_of_range) {
 }
 
 }  // namespace
+// A row of log probabilities takes about as long as a small step: a few of them fit beside an answer.
+PAGODA_TEST(engine_scores_a_prompt_in_small_parts_while_another_answers) {
+  FakeHarness harness({.num_blocks = 256, .max_num_seqs = 4, .max_num_tokens = 128});
+  std::mt19937_64 rng(test::seed(5));
+  Recorder answer, scores, more;
+  CHECK_OK(harness.add(request_of(random_ids(rng, test::kFakeVocab, 8), 1000), 1, answer));
+  harness.core->step();
+  for (Recorder* recorder : {&scores, &more}) {
+    Request request = request_of(random_ids(rng, test::kFakeVocab, 300), 4);
+    request.num_prompt_logprobs = 0;
+    CHECK_OK(harness.add(request, recorder == &scores ? 2 : 3, *recorder));
+  }
+  const auto num_scored = [&] { return scores.prompt_tokens.size() + more.prompt_tokens.size(); };
+  while (!(scores.finished && more.finished) && !test::failed()) {
+    const size_t num_tokens = answer.tokens.size(), before = num_scored();
+    harness.core->step();
+    CHECK_EQ(answer.tokens.size(), num_tokens + 1);
+    CHECK(num_scored() - before <= static_cast<size_t>(scheduler::kScoredBeside));
+  }
+  harness.core->cancel(1);
+  // Alone it takes whole steps.
+  Recorder alone;
+  Request request = request_of(random_ids(rng, test::kFakeVocab, 300), 4);
+  request.num_prompt_logprobs = 0;
+  CHECK_OK(harness.add(request, 4, alone));
+  harness.core->step();
+  CHECK_EQ(alone.prompt_tokens.size(), size_t{128});
+  harness.run();
+}
+
 }  // namespace pagoda::engine

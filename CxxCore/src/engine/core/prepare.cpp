@@ -12,6 +12,7 @@
 namespace pagoda::engine {
 
 constexpr size_t kMaxIdBytes = 256;
+constexpr int32_t kMaxSavesPerPrompt = 16;
 constexpr int64_t kDefaultThinkingBudget =
     32768;                                   // tokens; Qwen's advice for the length of an answer with its thinking
 constexpr int64_t kMaxLookupTokens = 32768;  // of an answer; a waiting request holds memory for its index already
@@ -83,7 +84,7 @@ void EngineCore::prepare_cache(const Request& request, request::Sequence& sequen
   if (sequence.uses_cache && config_.limits.num_checkpoints > 0)
     sequence.checkpoint_positions =
         cache::plan_checkpoints(request.prompt_ids, config_.eos_token_ids, request.checkpoint_positions,
-                                std::max(2, config_.limits.num_checkpoints / 2));
+                                std::clamp(config_.limits.num_checkpoints / 2, 2, kMaxSavesPerPrompt));
   sequence.checkpoint_positions.reserve(sequence.checkpoint_positions.size() + cache::kMoreCheckpoints);
 }
 
@@ -107,6 +108,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   request::Sequence& sequence = active->sequence;
   sequence.max_num_tokens = static_cast<int32_t>(prompt + max_tokens);
   sequence.priority = request.priority;
+  sequence.is_scored = active->is_scored();
   sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kDefaultKvShare = 0.4;   // share of the memory left after weights and state
 constexpr int64_t kScreenTokens = 32768;  // a 4B model's context of 262,144 would take 18 GB of a Mac's memory
-constexpr int64_t kDefaultCheckpoints = 32;
+constexpr int64_t kMinDefaultCheckpoints = 32;
+constexpr int64_t kCheckpointsPerSequence = 16;  // waiting agents resume each from one of its own
 constexpr int64_t kMaxCheckpoints = 1 << 20;
 constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of the memory left after weights and state
 constexpr int32_t kMaxDraftRows = 48;           // per step: bounds the memory of their logits
@@ -56,8 +57,9 @@ int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& p
   if (!options.prefix_cache || plan.state_slot_bytes == 0) return 0;
   const int64_t left = std::max<int64_t>(0, plan.device_limit_bytes - plan.weights_bytes - plan.state_bytes);
   const int64_t affordable = left / kDefaultCheckpointShare / plan.state_slot_bytes;
+  const int64_t useful = std::max(kMinDefaultCheckpoints, kCheckpointsPerSequence * plan.limits.max_num_seqs);
   const int64_t asked = std::min(options.checkpoint_bytes / plan.state_slot_bytes, kMaxCheckpoints);
-  return static_cast<int32_t>(options.checkpoint_bytes > 0 ? asked : std::min(affordable, kDefaultCheckpoints));
+  return static_cast<int32_t>(options.checkpoint_bytes > 0 ? asked : std::min(affordable, useful));
 }
 
 }  // namespace
