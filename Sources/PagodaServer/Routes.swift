@@ -43,6 +43,7 @@ extension Service {
     var generation = generation
     exchange.record.begin(model: models.names[0])
     generation.shareID = guarding.shareID(of: exchange.request)
+    generation.priority = guarding.priority(of: exchange.request, generation.priority)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
     if let peers, let prompt = generation.prompts.first, generation.prompts.count == 1 {
       let (ready, salt) = (generation, generation.cacheSalt)

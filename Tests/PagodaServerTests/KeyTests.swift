@@ -1,6 +1,7 @@
 // Keys with names and limits, addresses that guess, other hosts and origins, and the log.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer
@@ -10,11 +11,17 @@ import Testing
 
   @Test func keys_are_read_from_lines() throws {
     let keys = try APIKey.parse(
-      "# comment\n\nanna  k1\r\nben k2 60\n\tcleo k3 - 1000 2\n", from: "keys")
-    #expect(keys.map(\.name) == ["anna", "ben", "cleo"] && keys.map(\.key) == ["k1", "k2", "k3"])
-    #expect(keys.map(\.requestsPerMinute) == [nil, 60, nil] && keys.map(\.tokensPerMinute) == [nil, nil, 1000])
-    #expect(keys.map(\.share) == [1, 1, 2])
-    for text in ["anna", "a k 0", "a k x", "a k -1", "a k 1 2 3 4", "a k 1 2 65", "a k\na l", "a k\nb k"] {
+      "# comment\n\nanna  k1\r\nben k2 60\n\tcleo k3 - 1000 2\ndora k4 - - - -2\nemil k5 - - 1 -\n", from: "keys")
+    #expect(
+      keys.map(\.name) == ["anna", "ben", "cleo", "dora", "emil"] && keys.map(\.key) == ["k1", "k2", "k3", "k4", "k5"])
+    #expect(keys.map(\.requestsPerMinute) == [nil, 60, nil, nil, nil])
+    #expect(keys.map(\.tokensPerMinute) == [nil, nil, 1000, nil, nil])
+    #expect(keys.map(\.share) == [1, 1, 2, 1, 1] && keys.map(\.priority) == [0, 0, 0, -2, 0])
+    for text in [
+      "anna", "a k 0", "a k x", "a k -1", "a k 1 2 3 4 5", "a k 1 2 65", "a k - - 1 x", "a k - - 1 3000000000",
+      "a k\na l",
+      "a k\nb k",
+    ] {
       let error = #expect(throws: ServerError.self, "\(text)") { try APIKey.parse("\n\(text)", from: "keys") }
       #expect(error?.message.hasPrefix("keys, line ") == true && error?.message.contains(" k ") == false)
     }
@@ -39,6 +46,44 @@ import Testing
     let ids = (0..<6).map { _ in limits.shareID(1) }
     #expect(Set(ids) == ["key 1.0", "key 1.1", "key 1.2"] && Array(ids[..<3]) == Array(ids[3...]))
     #expect(limits.shareID(0) == "key 0" && limits.shareID(0) == "key 0")
+  }
+
+  /// One place in the engine, taken by a third key. Of two that wait, the one that arrived first is answered first,
+  /// although the other asks for a more urgent class; a key that has that class gets it.
+  @Test(arguments: [(0, ["first", "second"]), (-1, ["second", "first"])])
+  func a_client_cannot_ask_for_a_more_urgent_class_than_its_key_has(_ floor: Int, _ order: [String]) async throws {
+    var engineOptions = EngineOptions()
+    engineOptions.maximumSequences = 1
+    let engine = try await Engine.load(.mini, options: engineOptions)
+    var options = ServerOptions()
+    options.port = 0
+    options.namedKeys = ["holder", "first", "second"].map { APIKey(name: $0, key: $0) }
+    options.namedKeys[2].priority = floor
+    let lines = Box<[String]>([])
+    options.structuredLog = { lines.value += [$0] }
+    let server = try Server.start(engine, options: options)
+    let holder = try server.client()
+    try holder.request("POST", "/v1/chat/completions", headers: bearer("holder"), body: Shared.endless())
+    #expect(try await eventually { engine.statistics.running == 1 })
+    func ask(_ key: String, _ more: String) -> Task<Int, any Error> {
+      let headers = bearer(key)
+      return background {
+        try server.post("/v1/chat/completions", Shared.chat("Hello!", ",\"max_tokens\":5" + more), headers: headers)
+          .status
+      }
+    }
+    let first = ask("first", "")
+    #expect(try await eventually { engine.statistics.waiting == 1 })
+    let second = ask("second", ",\"priority\":-1")
+    #expect(try await eventually { engine.statistics.waiting == 2 })
+    holder.close()
+    #expect(try await first.value == 200)
+    #expect(try await second.value == 200)
+    #expect(try await eventually { lines.value.count == 3 })
+    let answered = lines.value.compactMap { JSONValue.parse($0)?["key"]?.stringValue }.filter { $0 != "holder" }
+    #expect(answered == order)
+    await server.shutDown(drainSeconds: 0)
+    await engine.shutDown()
   }
 
   @Test func wrong_keys_are_counted_by_address_and_by_key() {

@@ -1,7 +1,9 @@
 """Several models in one server, found by name and by alias; times in answers; a yes-no reranker; agents."""
 import json
 import math
+import signal
 import subprocess
+import time
 
 import ollama
 import openai
@@ -107,6 +109,25 @@ def test_bench_agents_measures(server):
     assert 0 < result["fairness"] <= 1 and result["turns_per_minute"] > 0
     # From the second turn on, the conversation is cached except for its last messages.
     assert all(row["cached_percent"] > 40 for row in result["by_turn"][1:]), result["by_turn"]
+    assert all(0 < row["median_ttft_ms"] <= row["p95_ttft_ms"] <= row["worst_ttft_ms"] for row in result["by_turn"])
     calls = subprocess.run([*command, "--tool-choice", "required", "--output-len", "60"], capture_output=True, text=True, check=True)
     assert "Turns per minute" in calls.stdout and "Turns failed:                     0" in calls.stdout
     assert "Turns with a tool call:           18" in calls.stdout, calls.stdout
+
+
+def test_bench_agents_reports_what_it_has_when_interrupted(server):
+    def num_answers():
+        lines = requests.get(server.url + "/metrics").text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith("vllm:request_success_total"))
+
+    before = num_answers()
+    command = [PROGRAM, "bench", "agents", "--base-url", server.url, "--agents", "3", "--turns", "1000", "--system-words", "20",
+               "--context-words", "5", "--result-words", "5", "--output-len", "4", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while num_answers() < before + 9 and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=600)
+    result = json.loads(out)
+    assert process.returncode == 0 and result["interrupted"] is True and result["completed"] >= 3, (result, errors)
+    assert result["by_turn"][0]["count"] >= 1 and result["turns_per_minute"] > 0

@@ -124,9 +124,11 @@ def main():
                     process.wait(timeout=120)
                 rows.append({"server": name, "clients": clients, "round": round_number, **result})
                 speed = result.get("output_throughput") or result.get("turns_per_minute")
-                first = result.get("median_ttft_ms") or statistics.median(row["median_ttft_ms"] for row in result["by_turn"])
+                first = result.get("median_ttft_ms") or statistics.median(
+                    row["median_ttft_ms"] for row in result["by_turn"] if row["median_ttft_ms"] is not None)
                 print(f"{name:10} {clients:3} clients, round {round_number + 1}: {speed:8.1f} "
-                      f"{'turns/min' if options.agents else 'tok/s'}, TTFT median {first:8.1f} ms", flush=True)
+                      f"{'turns/min' if options.agents else 'tok/s'}, TTFT median {first:8.1f} ms"
+                      + (f", Jain {result['fairness']:.2f}" if options.agents else ""), flush=True)
         both = {name: [row for row in rows if row["server"] == name and row["clients"] == clients] for name in ("pagoda", "llama.cpp")}
         key = "turns_per_minute" if options.agents else "output_throughput"
         speeds = {name: statistics.median(row[key] for row in found) for name, found in both.items()}

@@ -52,33 +52,33 @@ package struct AgentLoad: Sendable {
   /// Turns of all agents and branches.
   package var turnCount: Int { agents * (turns + (forkTurn.map { (turns - $0) * forks } ?? 0)) }
 
-  /// Runs all agents, one thread per branch, and waits.
+  /// Runs all agents, one thread per branch, and waits for all of them or for `end`, whichever comes first.
   func run(
-    target: ServeTarget, model: String, progress: @escaping @Sendable (Double) -> Void
+    target: ServeTarget, model: String, end: LoadEnd, progress: @escaping @Sendable (Double) -> Void
   ) async -> ([AgentTurn], seconds: Double) {
     let board = AgentBoard(total: turnCount, progress)
     let begin = now()
     let load = self
-    await withCheckedContinuation { continuation in
-      let group = DispatchGroup()
-      for agent in 0..<agents {
-        load.start(load.opening(agent), agent, branch: 0, from: 0, in: group) { messages in
-          var sent = load.send(messages, to: target, model: model)
-          sent.turn.begin -= begin
-          return sent
-        } record: {
-          board.add($0)
-        }
+    let group = DispatchGroup()
+    for agent in 0..<agents {
+      load.start(load.opening(agent), agent, branch: 0, from: 0, in: group) { messages in
+        if end.isReached { return nil }
+        var sent = load.send(messages, to: target, model: model)
+        sent.turn.begin -= begin
+        return sent
+      } record: {
+        board.add($0)
       }
-      group.notify(queue: .global()) { continuation.resume() }
     }
+    group.notify(queue: .global()) { end.reach(isEarly: false) }
+    await end.wait()
     return (board.turns.sorted { ($0.agent, $0.branch, $0.turn) < ($1.agent, $1.branch, $1.turn) }, now() - begin)
   }
 
   /// One branch of an agent, on its own thread. It ends with its last turn, or with the first that fails.
   private func start(
     _ opening: [JSONValue], _ agent: Int, branch: Int, from first: Int, in group: DispatchGroup,
-    send: @escaping @Sendable ([JSONValue]) -> (turn: AgentTurn, message: JSONValue),
+    send: @escaping @Sendable ([JSONValue]) -> (turn: AgentTurn, message: JSONValue)?,
     record: @escaping @Sendable (AgentTurn) -> Void
   ) {
     group.enter()
@@ -92,7 +92,7 @@ package struct AgentLoad: Sendable {
             start(Array(other), agent, branch: fork, from: turn, in: group, send: send, record: record)
           }
         }
-        var (measured, message) = send(messages)
+        guard var (measured, message) = send(messages) else { return }
         (measured.agent, measured.branch, measured.turn) = (agent, branch, turn)
         record(measured)
         if measured.error != nil { return }
@@ -252,12 +252,47 @@ package struct AgentAnswer {
 
 private func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
+/// The end of a load: all is done, or the user has seen enough. Any thread may use it.
+package final class LoadEnd: @unchecked Sendable {
+  private let lock = NSLock()
+  private var isDone = false
+  private var wasEarly = false
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  package init() {}
+
+  package var isReached: Bool { lock.withLock { isDone } }
+  package var isEarly: Bool { lock.withLock { wasEarly } }
+
+  /// False if it was reached before.
+  @discardableResult package func reach(isEarly: Bool = true) -> Bool {
+    let (isFirst, waiter) = lock.withLock {
+      defer { (isDone, self.waiter) = (true, nil) }
+      if !isDone { wasEarly = isEarly }
+      return (!isDone, self.waiter)
+    }
+    waiter?.resume()
+    return isFirst
+  }
+
+  package func wait() async {
+    await withCheckedContinuation { continuation in
+      let isReached = lock.withLock {
+        if !isDone { waiter = continuation }
+        return isDone
+      }
+      if isReached { continuation.resume() }
+    }
+  }
+}
+
 /// Collects turns from all threads.
 private final class AgentBoard: @unchecked Sendable {
   private let lock = NSLock()
   private let total: Int
   private let progress: @Sendable (Double) -> Void
-  private(set) var turns: [AgentTurn] = []
+  private var list: [AgentTurn] = []
+  var turns: [AgentTurn] { lock.withLock { list } }
 
   init(total: Int, _ progress: @escaping @Sendable (Double) -> Void) {
     self.total = total
@@ -266,8 +301,8 @@ private final class AgentBoard: @unchecked Sendable {
 
   func add(_ turn: AgentTurn) {
     let count = lock.withLock {
-      turns.append(turn)
-      return turns.count
+      list.append(turn)
+      return list.count
     }
     progress(Double(count) / Double(total))
   }

@@ -6,11 +6,14 @@ package struct AgentReport {
   let turns: [AgentTurn]
   let seconds: Double
   let load: AgentLoad
+  /// The load was ended before all turns were.
+  let isCut: Bool
 
-  package init(turns: [AgentTurn], seconds: Double, load: AgentLoad) {
+  package init(turns: [AgentTurn], seconds: Double, load: AgentLoad, isCut: Bool = false) {
     self.turns = turns
     self.seconds = seconds
     self.load = load
+    self.isCut = isCut
   }
 
   private var good: [AgentTurn] { turns.filter { $0.error == nil } }
@@ -18,8 +21,7 @@ package struct AgentReport {
   private struct Row {
     var turn: Int
     var count: Int
-    var median: Double  // milliseconds to the first token
-    var worst: Double
+    var times: [Double]  // milliseconds to the first token, ascending; none for an answer without visible text
     var promptTokens: Double  // mean
     var hitRate: Double
   }
@@ -32,20 +34,26 @@ package struct AgentReport {
       let prompt = at.reduce(0) { $0 + $1.promptTokens }
       let cached = at.reduce(0) { $0 + $1.cachedTokens }
       return Row(
-        turn: index + 1, count: at.count, median: times.isEmpty ? 0 : times[times.count / 2], worst: times.last ?? 0,
-        promptTokens: Double(prompt) / Double(at.count), hitRate: prompt == 0 ? 0 : Double(cached) / Double(prompt))
+        turn: index + 1, count: at.count, times: times, promptTokens: Double(prompt) / Double(at.count),
+        hitRate: prompt == 0 ? 0 : Double(cached) / Double(prompt))
     }
   }
 
-  /// Each branch's turns per minute, over the time from its first turn to its last.
+  private static func quantile(_ part: Double, of sorted: [Double]) -> Double? {
+    sorted.isEmpty ? nil : sorted[min(sorted.count - 1, Int(part * Double(sorted.count)))]
+  }
+
+  /// Each branch's turns per minute, over the time from its first turn to its last; of a load that was cut, to the end of
+  /// the load. An agent without a turn has a rate of 0.
   package var rates: [Double] {
     let branches = Dictionary(grouping: good) { [$0.agent, $0.branch] }
-    return branches.values.compactMap { turns in
-      guard let begin = turns.map(\.begin).min(), let end = turns.map({ $0.begin + $0.end }).max(), end > begin else {
-        return nil
-      }
-      return Double(turns.count) * 60 / (end - begin)
-    }.sorted()
+    let served = branches.values.compactMap { turns -> Double? in
+      guard let begin = turns.map(\.begin).min(), let last = turns.max(by: { $0.turn < $1.turn }) else { return nil }
+      let end = isCut && last.turn + 1 < load.turns ? seconds : last.begin + last.end
+      return end > begin ? Double(turns.count) * 60 / (end - begin) : nil
+    }
+    let unserved = (0..<load.agents).filter { branches[[$0, 0]] == nil }
+    return unserved.map { _ in 0 } + served.sorted()
   }
 
   /// Jain's index: 1 if all have the same rate, 1/N if one gets everything.
@@ -77,18 +85,23 @@ package struct AgentReport {
     ]
   }
 
-  var table: String {
+  package var table: String {
     var out = ""
     for total in totals {
       out += "\(total.name):".padding(toLength: 34, withPad: " ", startingAt: 0)
       out += String(format: total.isCount ? "%.0f\n" : "%.2f\n", total.value)
     }
-    out += "\nturn  count  TTFT p50 (ms)  worst (ms)  prompt tokens  cached (%)\n"
-    for row in rows {
-      out += String(
-        format: "%4d %6d %14.1f %11.1f %14.0f %11.1f\n", row.turn, row.count, row.median, row.worst, row.promptTokens,
-        row.hitRate * 100)
+    out += "\nturn  count  TTFT p50 (ms)   p95 (ms)  worst (ms)  prompt tokens  cached (%)\n"
+    func time(_ part: Double, _ row: Row, width: Int) -> String {
+      let text = Self.quantile(part, of: row.times).map { String(format: "%.1f", $0) } ?? "-"
+      return String(repeating: " ", count: max(1, width - text.count)) + text
     }
+    for row in rows {
+      out += String(format: "%4d %6d", row.turn, row.count)
+      out += time(0.5, row, width: 15) + time(0.95, row, width: 11) + time(1, row, width: 12)
+      out += String(format: " %14.0f %11.1f\n", row.promptTokens, row.hitRate * 100)
+    }
+    if isCut { out += "interrupted after \(good.count) of \(load.turnCount) turns\n" }
     if let error = turns.compactMap(\.error).first { out += "first failure: \(Terminal.printable(error))\n" }
     return out
   }
@@ -98,12 +111,14 @@ package struct AgentReport {
       JSONValue.Member(key: $0.key, value: $0.isCount ? .integer(Int64($0.value)) : .number($0.value))
     }
     let list = rows.map { row in
-      JSONValue.object([
-        "turn": .integer(Int64(row.turn)), "count": .integer(Int64(row.count)), "median_ttft_ms": .number(row.median),
-        "worst_ttft_ms": .number(row.worst), "prompt_tokens": .number(row.promptTokens),
+      func time(_ part: Double) -> JSONValue { Self.quantile(part, of: row.times).map(JSONValue.number) ?? .null }
+      return JSONValue.object([
+        "turn": .integer(Int64(row.turn)), "count": .integer(Int64(row.count)), "median_ttft_ms": time(0.5),
+        "p95_ttft_ms": time(0.95), "worst_ttft_ms": time(1), "prompt_tokens": .number(row.promptTokens),
         "cached_percent": .number(row.hitRate * 100),
       ])
     }
+    if isCut { members.append(.init(key: "interrupted", value: .bool(true))) }
     members.append(.init(key: "by_turn", value: .array(list)))
     members.append(.init(key: "errors", value: .array(turns.compactMap(\.error).prefix(5).map { .string($0) })))
     return .object(members)

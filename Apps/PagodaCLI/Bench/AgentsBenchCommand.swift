@@ -13,6 +13,7 @@ extension Command {
       turn; the model's call, or its text, is followed by a result. Halfway through, each agent forks: its branches continue
       from the same conversation with different results. Lengths are in words of pseudo-random text, one or two tokens each.
       Fairness is Jain's index over the agents' turns per minute: 1 if all are served equally, 1/N if only one is served.
+      Ctrl-C, or --duration, ends the load and reports what was measured until then.
       """,
     groups: [
       OptionGroup(
@@ -33,6 +34,7 @@ extension Command {
           Option("result-words", value: "N", help: "length of a tool's result (default 60)"),
           Option("output-len", value: "N", help: "maximum tokens per answer (default 48)"),
           Option("tool-choice", value: "HOW", help: "auto (default), required, or none to send no tools"),
+          Option("duration", value: "SECONDS", help: "end the load after this time (default: after the last turn)"),
           Option("seed", value: "N", help: "seed of all texts (default 0)"),
           Option("json", help: "print one JSON object instead of the table"),
         ]),
@@ -48,9 +50,16 @@ private func runAgentsBench(_ arguments: Arguments) async throws -> Int32 {
   target.path = "/v1/chat/completions"
   let model = try arguments.string("model") ?? target.firstModel()
   let progress = ProgressLine("\(load.agents) agents")
-  let (turns, seconds) = await load.run(target: target, model: model) { progress.show($0) }
+  let end = LoadEnd()
+  Interrupts.shared.onInterrupt {
+    if !end.reach() { _exit(130) }
+  }
+  if let duration = try arguments.integer("duration", in: 1...1_000_000) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + Double(duration)) { end.reach() }
+  }
+  let (turns, seconds) = await load.run(target: target, model: model, end: end) { progress.show($0) }
   progress.clear()
-  let report = AgentReport(turns: turns, seconds: seconds, load: load)
+  let report = AgentReport(turns: turns, seconds: seconds, load: load, isCut: end.isEarly)
   Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table)
   return turns.contains { $0.error == nil } ? 0 : 1
 }

@@ -34,7 +34,7 @@ extension Command {
           Option("api-key", value: "KEY", help: "require this key in requests; may be repeated"),
           Option(
             "api-key-file", value: "FILE",
-            help: "keys with names and limits: lines of `name key [requests/min tokens/min share]`"),
+            help: "keys with names and limits: lines of `name key [requests/min tokens/min share priority]`"),
           Option("insecure", help: "allow other machines to connect without a key"),
           Option("allowed-hosts", value: "NAMES", help: "additional names of the server, such as host.docker.internal"),
           Option(

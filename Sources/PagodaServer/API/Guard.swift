@@ -84,6 +84,11 @@ struct Guard: Sendable {
   /// Keys get equal shares of the engine; a key with several shares rotates through them.
   func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { limits.shareID($0) } ?? "" }
 
+  /// A class outranks all shares, so clients may lower their priority (raise the value) but not go before their key's.
+  func priority(of request: HTTPRequest, _ asked: Int) -> Int {
+    max(asked, keyIndex(request).map { keys[$0].priority } ?? 0)
+  }
+
   private func checkKey(_ request: HTTPRequest) throws {
     if let index = keyIndex(request) {
       if request.method == "POST", let wait = limits.begin(index) {

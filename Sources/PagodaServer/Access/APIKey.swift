@@ -13,6 +13,8 @@ public struct APIKey: Sendable, Hashable {
   public var tokensPerMinute: Int?
   /// Shares of the engine: a key with 2 gets twice as much as one with 1 while both have work.
   public var share = 1
+  /// The most urgent `priority` that its requests may have; lower values run first.
+  public var priority = 0
 
   /// A key without limits.
   public init(name: String, key: String) {
@@ -20,7 +22,8 @@ public struct APIKey: Sendable, Hashable {
     self.key = key
   }
 
-  /// Reads `name key [requests/min tokens/min share]`, one per line; `-` means no limit, and `#` starts a comment.
+  /// Reads `name key [requests/min tokens/min share priority]`, one per line; `-` means the default, and `#` starts a
+  /// comment.
   public static func parse(_ text: String, from source: String) throws -> [APIKey] {
     var keys: [APIKey] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -33,14 +36,20 @@ public struct APIKey: Sendable, Hashable {
         }
         return number
       }
-      guard (2...5).contains(words.count) else {
-        throw ServerError("\(source), line \(index + 1): expected `name key [requests/min tokens/min share]`")
+      guard (2...6).contains(words.count) else {
+        throw ServerError("\(source), line \(index + 1): expected `name key [requests/min tokens/min share priority]`")
       }
       var key = APIKey(name: words[0], key: words[1])
       key.requestsPerMinute = try number(2)
       key.tokensPerMinute = try number(3)
       key.share = try number(4) ?? 1
       if key.share > 64 { throw ServerError("\(source), line \(index + 1): a share is at most 64") }
+      if words.count > 5, words[5] != "-" {
+        guard let priority = Int32(words[5]) else {
+          throw ServerError("\(source), line \(index + 1): a priority must be a number, or -")
+        }
+        key.priority = Int(priority)
+      }
       if keys.contains(where: { $0.name == key.name }) {
         throw ServerError("\(source), line \(index + 1): the name \(key.name) occurs twice")
       }

@@ -21,7 +21,7 @@ struct Generation: Sendable {
   /// The constraint on the answer, and the field it came from.
   var grammar: Request.Grammar?
   var grammarField = "response_format"
-  /// Requests with lower values run first.
+  /// Requests with lower values run first; at least the value of the client's key.
   var priority = 0
   /// Requests with the same id use one fair share of the engine.
   var shareID = ""
