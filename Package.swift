@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "PagodaSoftwareDevice", targets: ["SoftwareDevice"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
     .library(name: "PagodaHub", targets: ["PagodaHub"]),
+    .library(name: "PagodaTesting", targets: ["PagodaTesting"]),  // an engine without a model, for tests of clients
     .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
     .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
     .library(name: "PagodaTransformers", targets: ["PagodaTransformers"]),
@@ -86,6 +87,7 @@ let package = Package(
       name: "CDigest",
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // debug builds hash gigabytes too
     .target(name: "PagodaHub", dependencies: ["CDigest", "PagodaKit"], exclude: ["README.md"]),
+    .target(name: "PagodaTesting", dependencies: ["PagodaKit"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
     .target(
       name: "PagodaTransformers",
@@ -117,7 +119,7 @@ let package = Package(
       dependencies: ["CoreTestSuite", "CxxCore", "CUDADevice", "SoftwareDevice"],
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
-    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaTransformers"] + everything),
+    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaTesting", "PagodaTransformers"] + everything),
     .testTarget(name: "PagodaXCTests", dependencies: everything),
     .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"] + everything),

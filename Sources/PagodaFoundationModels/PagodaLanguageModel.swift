@@ -81,7 +81,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
   }
 
   nonisolated(nonsending) private func stream(
-    _ events: some AsyncSequence<Event, any Error>, into channel: LanguageModelExecutorGenerationChannel
+    _ events: AnswerStream<Event>, into channel: LanguageModelExecutorGenerationChannel
   ) async throws {
     var count = 0  // tokens since the last text: text is held back until it is certain
     var reasoningCount = 0
@@ -100,7 +100,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
           call.arguments, tokenCount: take())
         await channel.send(.toolCalls(action: .toolCall(id: call.id, name: call.name, action: arguments)))
       case .token: count += 1
-      case .rejectedToolCall, .promptProgress, .contextTrimmed: break
+      case .rejectedToolCall, .toolFailed, .promptProgress, .contextTrimmed: break
       case .finished(let completion):
         let usage = completion.usage
         await channel.send(
@@ -108,6 +108,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
             action: .updateUsage(
               input: .init(totalTokenCount: usage.promptTokens, cachedTokenCount: usage.cachedTokens),
               output: .init(totalTokenCount: usage.completionTokens, reasoningTokenCount: reasoningCount))))
+      @unknown default: break
       }
     }
   }

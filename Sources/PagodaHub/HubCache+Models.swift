@@ -9,6 +9,15 @@ public struct CachedModel: Hashable, Sendable {
   public let revisions: [CachedRevision]
   /// Size on disk: every blob once, plus partial downloads.
   public let bytes: Int64
+
+  /// Creates one from its values, for tests.
+  public init(
+    repository: String, revisions: [CachedRevision], bytes: Int64
+  ) {
+    self.repository = repository
+    self.revisions = revisions
+    self.bytes = bytes
+  }
 }
 
 /// One commit of a model in a cache.
@@ -27,6 +36,19 @@ public struct CachedRevision: Hashable, Sendable {
   public let isComplete: Bool
   /// When the snapshot last changed.
   public let date: Date
+
+  /// Creates one from its values, for tests.
+  public init(
+    commit: String, names: [String], folder: String, bytes: Int64, fileCount: Int, isComplete: Bool, date: Date
+  ) {
+    self.commit = commit
+    self.names = names
+    self.folder = folder
+    self.bytes = bytes
+    self.fileCount = fileCount
+    self.isComplete = isComplete
+    self.date = date
+  }
 }
 
 /// A file of a snapshot and the blob behind it.

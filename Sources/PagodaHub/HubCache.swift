@@ -3,6 +3,10 @@ import Foundation
 
 /// Models on disk: `models--ORG--NAME/{blobs,refs,snapshots}`. A blob is a file named by its hash; a snapshot is a
 /// folder per commit whose files are links to blobs; a ref is a file containing the commit that a branch refers to.
+///
+/// ```swift
+/// for model in HubCache(folder: HubSettings().cacheFolder).models() { print(model.repository, model.bytes) }
+/// ```
 public struct HubCache: Sendable {
   /// The folder that holds all models.
   public let folder: String

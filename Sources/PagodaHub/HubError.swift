@@ -1,6 +1,9 @@
 // HubError: why a model could not be downloaded, found or removed; the message says what to do about it.
+import Foundation
 
-/// Why a model could not be downloaded, found or removed. Each case carries a user-readable sentence.
+/// Why a model could not be downloaded, found or removed. Each case carries a user-readable sentence. Functions of this
+/// module throw it; a model loaded through ``ModelSource/hub(_:settings:)`` throws `PagodaError.fetchFailed` with the
+/// same sentence.
 public enum HubError: Error, Hashable, Sendable {
   /// An invalid name, pattern or setting.
   case invalidName(String)
@@ -25,4 +28,9 @@ public enum HubError: Error, Hashable, Sendable {
       message
     }
   }
+}
+
+extension HubError: LocalizedError {
+  /// The message, as `localizedDescription` shows it.
+  public var errorDescription: String? { message }
 }

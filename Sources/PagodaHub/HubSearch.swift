@@ -11,6 +11,16 @@ public struct HubHit: Hashable, Sendable, Identifiable {
   public let hasWeights: Bool
   /// Whether access must be requested on the hub.
   public let isGated: Bool
+
+  /// Creates one from its values, for tests.
+  public init(
+    id: String, downloads: Int, hasWeights: Bool, isGated: Bool
+  ) {
+    self.id = id
+    self.downloads = downloads
+    self.hasWeights = hasWeights
+    self.isGated = isGated
+  }
 }
 
 extension HubAPI {

@@ -2,6 +2,12 @@
 import Foundation
 
 /// Which hub, cache and token to use.
+///
+/// ```swift
+/// var settings = HubSettings()  // from the environment
+/// settings.token = token
+/// let model = ModelContainer(.hub("Qwen/Qwen3.5-0.8B", settings: settings))
+/// ```
 public struct HubSettings: Sendable {
   /// The hub's address, without a trailing slash.
   public var endpoint = "https://huggingface.co"

@@ -13,6 +13,17 @@ public struct PulledModel: Hashable, Sendable {
   public let bytes: Int64
   /// Number of selected files.
   public let fileCount: Int
+
+  /// Creates one from its values, for tests.
+  public init(
+    name: ModelName, commit: String, folder: String, bytes: Int64, fileCount: Int
+  ) {
+    self.name = name
+    self.commit = commit
+    self.folder = folder
+    self.bytes = bytes
+    self.fileCount = fileCount
+  }
 }
 
 /// The files of a download and the space for them, known before its first byte.
@@ -26,6 +37,13 @@ package struct PullRoom: Sendable {
 }
 
 /// Downloads models into a cache.
+///
+/// ```swift
+/// if let name = ModelName("Qwen/Qwen3.5-0.8B") {
+///   let model = try await ModelPull(HubSettings()).pull(name) { print($0.fraction) }
+///   let engine = try await Engine.load(.folder(path: model.folder))
+/// }
+/// ```
 public struct ModelPull: Sendable {
   /// Which hub and which cache.
   public var settings: HubSettings

@@ -23,6 +23,19 @@ public struct PullProgress: Hashable, Sendable {
 
   /// The completed fraction, from 0 to 1.
   public var fraction: Double { bytesTotal > 0 ? Double(bytesDone) / Double(bytesTotal) : 1 }
+
+  /// Creates one from its values, for tests.
+  public init(
+    bytesDone: Int64 = 0, bytesTotal: Int64 = 0, filesDone: Int = 0, filesTotal: Int = 0, bytesPerSecond: Double = 0,
+    note: String? = nil
+  ) {
+    self.bytesDone = bytesDone
+    self.bytesTotal = bytesTotal
+    self.filesDone = filesDone
+    self.filesTotal = filesTotal
+    self.bytesPerSecond = bytesPerSecond
+    self.note = note
+  }
 }
 
 /// Aggregates the progress of several transfers, and calls back at most ten times per second. Thread safe.

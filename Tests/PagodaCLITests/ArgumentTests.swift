@@ -83,6 +83,7 @@ import Testing
 
   @Test func messages_of_the_core_name_options() throws {
     #expect(namingFlags("max_num_seqs must be 1 to 4096, not 0") == "--max-num-seqs must be 1 to 4096, not 0")
+    #expect(namingFlags("maximumSequences must be 1 to 4096, not 0") == "--max-num-seqs must be 1 to 4096, not 0")
     #expect(
       namingFlags("kv_cache_bytes of 5 bytes holds no KV block") == "--kv-cache-memory of 5 bytes holds no KV block")
     #expect(namingFlags("speculation must be auto") == "--speculate must be auto")

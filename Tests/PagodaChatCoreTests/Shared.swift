@@ -35,7 +35,7 @@ final class Locked<Value>: @unchecked Sendable {
 
 /// Exposes each stream's continuation to the test, and records requests and how streams ended.
 final class ScriptedEngine: ChatEngine {
-  typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
+  typealias Continuation = AnswerStream<Event>.Continuation
 
   struct State {
     var requests: [Request] = []
@@ -49,11 +49,9 @@ final class ScriptedEngine: ChatEngine {
   let device = "scripted device"
   var load: EngineLoad { EngineLoad() }
 
-  func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> {
-    AsyncThrowingStream { continuation in
-      continuation.onTermination = { [self] reason in
-        if case .cancelled = reason { state.withLock { $0.cancelled += 1 } }
-      }
+  func submit(_ request: Request) -> AnswerStream<Event> {
+    AnswerStream { continuation in
+      continuation.onCancel { [self] in state.withLock { $0.cancelled += 1 } }
       state.withLock {
         $0.requests.append(request)
         $0.continuations.append(continuation)

@@ -81,7 +81,7 @@ import Testing
       switch event {
       case .reasoning(let chunk): reasoning += chunk
       case .text(let chunk): text += chunk
-      case .toolCall, .rejectedToolCall, .token, .promptProgress, .contextTrimmed, .finished: break
+      case .toolCall, .rejectedToolCall, .toolFailed, .token, .promptProgress, .contextTrimmed, .finished: break
       }
     }
     #expect(!reasoning.isEmpty)
@@ -131,6 +131,29 @@ import Testing
     }
     session.instructions = "Answer briefly."
     #expect(seen.values == ["Answer briefly."])
+  }
+
+  @Test func a_token_does_not_invalidate_readers_of_other_properties() async throws {
+    let session = ChatSession(try await Shared.engine)
+    let changed = Recorder<String>()
+    func watch(_ name: String, _ read: @escaping @Sendable () -> Void) {
+      withObservationTracking(read) { changed.append(name) }
+    }
+    watch("instructions") { _ = session.instructions }
+    watch("sampling") { _ = session.sampling }
+    watch("tools") { _ = session.tools }
+    watch("thinking") { _ = session.thinking }
+    watch("history") { _ = session.history }
+    watch("transcript") { _ = session.transcript }
+    watch("responseInProgress") { _ = session.responseInProgress }
+    for try await event in session.streamEvents(to: Shared.france) {
+      guard case .text = event else { continue }
+      #expect(changed.values.first == "responseInProgress")
+    }
+    #expect(try await eventually { changed.values.count == 3 })
+    #expect(Set(changed.values) == ["responseInProgress", "history", "transcript"])
+    session.instructions = "Answer briefly."
+    #expect(changed.values.last == "instructions" && changed.values.count == 4)
   }
 
   @Test func observers_see_an_answer_come() async throws {

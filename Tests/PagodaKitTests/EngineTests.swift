@@ -70,7 +70,7 @@ import Testing
       switch event {  // no default: clients may rely on these
       case .text(let chunk): text += chunk
       case .reasoning(let chunk): Issue.record("unexpected reasoning: \(chunk)")
-      case .toolCall, .rejectedToolCall: Issue.record("unexpected call: \(event)")
+      case .toolCall, .rejectedToolCall, .toolFailed: Issue.record("unexpected call: \(event)")
       case .token(let token): tokens.append(token)
       case .promptProgress, .contextTrimmed: Issue.record("an event that was not asked for: \(event)")
       case .finished(let completion): completions.append(completion)

@@ -97,16 +97,36 @@ import Testing
     #expect(try #require(error).code == "shut_down")
   }
 
-  @Test func shutting_down_ends_running_requests_as_cancelled() async throws {
-    let engine = try await Shared.patientEngine()
-    var request = Shared.endless
-    request.sampling.maximumTokens = 190_000
-    var (isShutDown, reason) = (false, FinishReason?.none)
-    for try await event in engine.submit(request) {
-      if !isShutDown { await engine.shutDown() }  // at the first event, so the request is running
-      isShutDown = true
-      if case .finished(let completion) = event { reason = completion.finishReason }
+  @Test(arguments: [
+    ("maximumSequences", EngineOptions(maximumSequences: 0)),
+    ("maximumSequences", EngineOptions(maximumSequences: 9999)),
+    ("blockSize", EngineOptions(blockSize: 7)), ("maximumModelLength", EngineOptions(maximumModelLength: 1 << 27)),
+    ("maximumDrafts", EngineOptions(maximumDrafts: 99)), ("kvCacheBytes", EngineOptions(kvCacheBytes: 1)),
+    ("prefixCacheFolder", EngineOptions(prefixCacheFolder: "x", pipeline: .stages(["localhost:1"]))),
+  ])
+  func errors_of_options_name_the_property(name: String, options: EngineOptions) async throws {
+    let error = await #expect(throws: PagodaError.self) { try await Engine.inspect(.mini, options: options) }
+    let message = try #require(error).message
+    #expect(message.contains(name) && !message.contains("_"), "\(message)")
+  }
+
+  @Test(arguments: [
+    ("maximumTokens", SamplingParameters(maximumTokens: 0)), ("topP", SamplingParameters(topP: 2)),
+    ("topK", SamplingParameters(topK: -1)), ("presencePenalty", SamplingParameters(presencePenalty: 3)),
+    ("minimumTokens", SamplingParameters(maximumTokens: 1, minimumTokens: 2)),
+    ("logitBias", SamplingParameters(logitBias: [-5: 1])),
+    ("topLogProbabilities", SamplingParameters(topLogProbabilities: 99)),
+  ])
+  func errors_of_sampling_name_the_property(name: String, sampling: SamplingParameters) async throws {
+    let engine = try await Shared.engine
+    for session in [true, false] {
+      let error = await #expect(throws: PagodaError.self) {
+        _ =
+          session
+          ? try await ChatSession(engine, sampling: sampling).respond(to: "x")
+          : try await engine.respond(to: "x", sampling: sampling)
+      }
+      #expect(error?.message.contains(name) == true, "\(String(describing: error))")
     }
-    #expect(reason == .cancelled)
   }
 }

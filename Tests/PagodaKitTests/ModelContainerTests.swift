@@ -33,6 +33,58 @@ import Testing
     #expect(error.code == "not_found")
   }
 
+  /// A model that is downloaded by writing `path`; `fetches` counts.
+  private func downloadable(_ path: Recorder<String>, _ fetches: Recorder<Bool>) -> ModelSource {
+    .fetched(
+      FetchedModel(name: "org/model", location: { path.values.last }, size: { 123 }) { progress in
+        fetches.append(true)
+        progress(1)
+        path.append("/no/such/model")
+        return "/no/such/model"
+      })
+  }
+
+  @Test func only_fetching_and_loading_download() async throws {
+    let (path, fetches) = (Recorder<String>(), Recorder<Bool>())
+    let model = ModelContainer(downloadable(path, fetches))
+    #expect(await model.availability() == .notDownloaded(bytes: 123))
+    let estimate = await #expect(throws: PagodaError.self) { try await model.memoryEstimate() }
+    #expect(estimate?.message.contains("org/model") == true)
+    await #expect(throws: PagodaError.self) { try await Engine.inspect(model.source) }
+    #expect(fetches.values.isEmpty)
+    let seen = Recorder<LoadProgress>()
+    try await model.fetch { seen.append($0) }
+    #expect(fetches.values.count == 1 && seen.values == [LoadProgress(phase: .fetching, fraction: 1)])
+    guard case .unavailable(let error) = await model.availability() else {
+      Issue.record("a missing folder is available")
+      return
+    }
+    #expect(error.code == "not_found" && fetches.values.count == 1)
+  }
+
+  @Test func an_idle_model_can_be_unloaded_under_memory_pressure() async throws {
+    let model = ModelContainer(.mini, options: Shared.patientOptions)
+    #expect(await !model.unloadIfIdle())
+    let engine = try await model.engine()
+    let answer = Task { try await engine.respond(to: Shared.endless) }
+    #expect(try await eventually { engine.statistics.running == 1 })
+    #expect(await !model.unloadIfIdle())
+    answer.cancel()
+    _ = await answer.result
+    #expect(try await eventually { engine.statistics.running == 0 })
+    #expect(await model.unloadIfIdle())
+    #expect(await !model.isLoaded)
+  }
+
+  @Test func a_failed_download_has_its_own_error() async throws {
+    struct Unreachable: LocalizedError { var errorDescription: String? { "the hub cannot be reached" } }
+    let model = ModelContainer(.fetched(FetchedModel(name: "org/model") { _ in throw Unreachable() }))
+    let expected = PagodaError.fetchFailed("org/model: the hub cannot be reached")
+    await #expect(throws: expected) { try await model.engine() }
+    await #expect(throws: expected) { try await model.fetch() }
+    #expect(await model.availability() == .notDownloaded(bytes: nil))
+  }
+
   @Test func a_saved_session_can_be_continued() async throws {
     let engine = try await Shared.engine
     let session = ChatSession(engine, instructions: "Answer briefly.")
@@ -113,7 +165,7 @@ import Testing
     }
     await model.unload()
     let error = await #expect(throws: PagodaError.self) { try await caller.value }
-    #expect(error?.code == "cancelled")
+    #expect(error?.code == "shut_down")
   }
 
   @Test func a_cancelled_load_stops_reading_weights() async throws {

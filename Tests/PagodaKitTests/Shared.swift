@@ -16,13 +16,10 @@ enum Shared {
   static let questions = [france, "What is the capital of Japan?", "What is 12 plus 30?", "Hello!"]
 
   /// An engine whose answers may be so long that even a test that waits long for a thread finds them unfinished.
-  static func patientEngine() async throws -> Engine {
-    var options = EngineOptions()
-    options.maximumSequences = 1
-    options.maximumModelLength = 200_000
-    options.ropeScaling = .linear(factor: 32)
-    return try await Engine.load(.mini, options: options)
-  }
+  static func patientEngine() async throws -> Engine { try await Engine.load(.mini, options: patientOptions) }
+
+  static let patientOptions = EngineOptions(
+    ropeScaling: .linear(factor: 32), maximumSequences: 1, maximumModelLength: 200_000)
 
   /// A request that runs for a long time unless it is stopped.
   static var endless: Request {

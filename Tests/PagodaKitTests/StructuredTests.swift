@@ -35,7 +35,8 @@ import Testing
       .init("kind", .init(json: #"{"enum":["town","village"]}"#)),
       .init("grade", .init(json: #"{"enum":[1,3]}"#), isRequired: false), .init("area", .number(), isRequired: false),
       .init("mayor", mayor), .init("rivers", .array(of: .string())), .init("twins", .dictionary(of: .array(of: mayor))),
-      .init("founded", .number(), isRequired: false), .init("site", .string(format: "uri"), isRequired: false),
+      .init("founded", .string(format: .dateTime), isRequired: false),
+      .init("site", .string(format: "uri"), isRequired: false),
       .init("age", .integer(in: 0...255)),
     ])
     #expect(schema.json == expected.json)
@@ -91,7 +92,7 @@ import Testing
     let schema = try JSONSchema.derived(from: Answer.self)
       .replacing("capital", with: .string(maximumLength: 12)).replacing("note", with: .string(maximumLength: 12))
     var seen: [PartialValue<Answer>] = []
-    let stream = try session.streamResponse(
+    let stream = session.streamResponse(
       to: Shared.france, generating: Answer.self, schema: schema, options: ResponseOptions(maximumTokens: 200))
     for try await part in stream { seen.append(part) }
     let last = try #require(seen.last)

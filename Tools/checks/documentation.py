@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["PagodaKit", "PagodaMini", "PagodaHub", "PagodaServer", "PagodaChatCore"]
+MODULES = ["PagodaKit", "PagodaMini", "PagodaHub", "PagodaTesting", "PagodaServer", "PagodaChatCore"]
 CATALOG = ROOT / "Sources/PagodaKit/PagodaKit.docc"
 # Members that the compiler synthesises or a protocol requires, which need no explanation.
 WELL_KNOWN = re.compile(r"^(==|!=|hash\(into:\)|encode\(to:\)|init\(from:\)|init\(rawValue:\)|rawValue|allCases|AllCases"
@@ -71,7 +71,7 @@ def symbol_graphs(bin_path, folder):
 def articles(bin_path, folder):
     """Compile errors of the articles' programs."""
     faults = []
-    for article in [*sorted(CATALOG.glob("*.md")), ROOT / "README.md"]:
+    for article in [*sorted(CATALOG.glob("*.md")), ROOT / "README.md", ROOT / "docs/embedding.md"]:
         source = programs(article.read_text(encoding="utf-8"))
         if not source:
             continue

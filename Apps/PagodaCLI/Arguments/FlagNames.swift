@@ -1,4 +1,5 @@
-// FlagNames: translates the field names in the core's messages to the names of command-line options.
+// FlagNames: translates the field names in messages of the core and of PagodaKit to those of command-line options.
+import PagodaKit
 
 /// Options whose name is not the field's name with dashes.
 private let ownNames = [
@@ -13,11 +14,12 @@ private let sameNames: Set<String> = [
   "weight_cache", "prefix_cache_dir", "pipeline_split", "pipeline_timeout_ms", "quantize", "dtype",
 ]
 
-/// Replaces fields by their options in a message of the core: `max_num_seqs must be ...` becomes
+/// Replaces fields by their options in a message: `max_num_seqs must be ...` or `maximumSequences must be ...` becomes
 /// `--max-num-seqs must be ...`. A name that is also an ordinary word is replaced only at the start of a message.
 package func namingFlags(_ message: String) -> String {
   var words = message.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-  for (index, word) in words.enumerated() {
+  for (index, given) in words.enumerated() {
+    let word = PagodaError.coreName(of: given) ?? given
     guard word.contains("_") || index == 0, let flag = ownNames[word] ?? (sameNames.contains(word) ? word : nil) else {
       continue
     }

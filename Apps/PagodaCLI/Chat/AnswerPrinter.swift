@@ -33,7 +33,7 @@ struct AnswerPrinter {
       endProgress()
       if isThinking { endThinking() }
       Terminal.writeAnswer(wrap.add(text))
-    case .toolCall, .rejectedToolCall, .token, .finished: endProgress()
+    case .toolCall, .rejectedToolCall, .toolFailed, .token, .finished: endProgress()
     }
   }
 

@@ -115,7 +115,12 @@ final class ChatLoop {
     let (events, known) = (session.streamEvents(to: text, options: progressOptions), omittedMessages)
     let task = Task {
       var printer = AnswerPrinter(omittedMessages: known)
-      for try await event in events { printer.show(event) }
+      do {
+        for try await event in events { printer.show(event) }
+      } catch is CancellationError {
+        printer.finish()
+        throw CancellationError()
+      }
       printer.finish()
       return printer.omittedMessages
     }
@@ -123,14 +128,17 @@ final class ChatLoop {
     defer { Interrupts.shared.onInterrupt(nil) }
     do {
       omittedMessages = try await task.value
-      let isKept = session.history.count > before
-      unanswered = isKept ? nil : message
-      if isKept { attached = "" }
-      let stopped = isKept ? " [stopped]" : "[stopped; /retry sends the message again]"
-      Terminal.write(task.isCancelled ? Style.dim(stopped) + "\n" : "\n")
+      unanswered = nil
+      attached = ""
+      Terminal.write("\n")
       if editor.isInteractive, let last = session.lastCompletion {
         Terminal.write(Style.dim(fittingParts(speedParts(last, others: use.others()))) + "\n\n")
       }
+    } catch is CancellationError {
+      let isKept = session.history.count > before
+      unanswered = isKept ? nil : message
+      if isKept { attached = "" }
+      Terminal.write(Style.dim(isKept ? " [stopped]" : "[stopped; /retry sends the message again]") + "\n")
     } catch {
       failed = true
       unanswered = message

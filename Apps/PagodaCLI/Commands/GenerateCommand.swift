@@ -148,7 +148,7 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
       isThinking = true
       Terminal.writeError(Style.dim(Terminal.printable(text)))
     case .promptProgress(let read): progress.say(progressText(read))
-    case .toolCall, .rejectedToolCall, .contextTrimmed: break  // not asked for
+    case .toolCall, .rejectedToolCall, .toolFailed, .contextTrimmed: break  // not asked for
     case .token(let token):
       if ids.isEmpty { progress.clear() }
       ids.append(String(token.id))

@@ -114,7 +114,7 @@ extension TranscriptModel {
     }
   }
 
-  private func read(_ events: AsyncThrowingStream<Event, any Error>, into id: UUID) async {
+  private func read(_ events: AnswerStream<Event>, into id: UUID) async {
     do {
       for try await event in events {
         take(event, into: id)
@@ -122,7 +122,7 @@ extension TranscriptModel {
       }
       end(id, with: nil)
     } catch {
-      end(id, with: error)
+      end(id, with: error is CancellationError ? nil : error)
     }
     engines.refresh()
   }
@@ -157,7 +157,7 @@ extension TranscriptModel {
       update(id) { $0.text += chunk }
       markdown.append(chunk)
     case .reasoning(let chunk): update(id) { $0.reasoning += chunk }
-    case .toolCall, .rejectedToolCall: break  // chats have no tools
+    case .toolCall, .rejectedToolCall, .toolFailed: break  // chats have no tools
     case .token:
       promptProgress = nil
       countToken()

@@ -4,7 +4,7 @@ import PagodaKit
 /// A loaded model as the app uses it; implemented by ``Engine``.
 public protocol ChatEngine: Sendable {
   /// Answers a request; dropping the stream cancels it.
-  func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error>
+  func submit(_ request: Request) -> AnswerStream<Event>
   /// Longest conversation in tokens.
   var contextLength: Int { get }
   /// The device that computes, in words.

@@ -3,7 +3,8 @@
 internal import Foundation
 
 extension ChatSession {
-  /// Answers one or more messages and adds them and the answer to the history.
+  /// Answers one or more messages and adds them and the answer to the history. Throws `CancellationError` if the task
+  /// is cancelled or the answer is stopped.
   /// - Parameters:
   ///   - input: a text, a ``Message`` or an array of them.
   ///   - options: options for this answer only.
@@ -18,17 +19,17 @@ extension ChatSession {
   /// Answers in chunks, without the reasoning.
   public func streamResponse(
     to input: some ChatInput, options: ResponseOptions = ResponseOptions()
-  ) -> AsyncThrowingStream<String, any Error> {
+  ) -> AnswerStream<String> {
     stream(input, options) { if case .text(let text) = $0 { text } else { nil } }
   }
 
   /// Answers as events: reasoning, text, tool calls, tokens, and the completion.
   ///
   /// The session runs its own tools: their calls are events, their results are sent to the model, and the answer
-  /// continues. If the stream is dropped, the answer stops and the part generated so far is kept.
+  /// continues. If the stream is dropped, or the loop left, the answer stops and the part generated so far is kept.
   public func streamEvents(
     to input: some ChatInput, options: ResponseOptions = ResponseOptions()
-  ) -> AsyncThrowingStream<Event, any Error> {
+  ) -> AnswerStream<Event> {
     stream(input, options) { $0 }
   }
 
@@ -48,18 +49,14 @@ extension ChatSession {
   func stream<Element: Sendable>(
     _ input: some ChatInput, _ options: ResponseOptions, grammar: Request.Grammar? = nil,
     _ pick: @escaping @Sendable (Event) -> Element?
-  ) -> AsyncThrowingStream<Element, any Error> {
-    AsyncThrowingStream { continuation in
+  ) -> AnswerStream<Element> {
+    AnswerStream { continuation in
       do {
-        let id = try begin(input.messages, options, grammar)
-        continuation.onTermination = { reason in
-          guard case .cancelled = reason else { return }
-          self.withState { $0.turn?.id == id ? $0.turn?.cancel : nil }?()
-          self.close(id, with: nil)
-        }
         let round = Round(
-          id: id, deliver: { event in if let element = pick(event) { continuation.yield(element) } },
+          id: try begin(input.messages, options, grammar) { continuation.finish(throwing: $0) },
+          deliver: { event in if let element = pick(event) { continuation.yield(element) } },
           finish: { continuation.finish(throwing: $0) })
+        continuation.onCancel { self.stop(round.id) }
         run(round)
       } catch {
         continuation.finish(throwing: error)
@@ -74,51 +71,60 @@ extension ChatSession {
     var finish: @Sendable ((any Error)?) -> Void
   }
 
-  private func begin(_ messages: [Message], _ options: ResponseOptions, _ grammar: Request.Grammar?) throws -> Int {
+  private func begin(
+    _ messages: [Message], _ options: ResponseOptions, _ grammar: Request.Grammar?,
+    finish: @escaping @Sendable ((any Error)?) -> Void
+  ) throws -> Int {
     if messages.isEmpty { throw PagodaError.invalidArgument("there is no message to answer") }
-    return try change { state in
+    return try change([.isResponding, .responseInProgress]) { state in
       if state.turn != nil { throw PagodaError.invalidArgument("the session is still answering the last message") }
       state.turnCount += 1
       state.turn = Turn(
-        id: state.turnCount, messages: messages, given: messages.count, options: options, grammar: grammar)
+        id: state.turnCount, messages: messages, given: messages.count, options: options, grammar: grammar,
+        finish: finish)
       return state.turnCount
     }
   }
 
   private func run(_ round: Round) {
     do {
-      guard let request = withState({ $0.turn?.id == round.id ? $0.requestOfTurn() : nil }) else {
-        return round.finish(nil)  // it was reset or cancelled in the meantime
-      }
-      let cancel = try engine.start(request) { event in
+      guard let request = withState({ $0.turn?.id == round.id ? $0.requestOfTurn() : nil }) else { return }
+      let cancel = try engine.begin(request) { event in
         if self.note(event, in: round.id) { round.deliver(event) }
       } end: { error in
-        if error != nil { self.drop(round.id) }
-        if error != nil || !self.runTools(after: round) { round.finish(error) }
+        if error == nil && self.runTools(after: round) { return }
+        if error != nil { self.close(round.id, .failed) }
+        round.finish(error)
       }
-      let isCurrent = withState { state in
-        guard state.turn?.id == round.id else { return false }
-        state.turn?.cancel = cancel
-        return true
-      }
-      if !isCurrent { cancel() }  // the stream was dropped between two rounds; no effect on a complete answer
+      onStop(of: round.id, cancel)
     } catch {
-      drop(round.id)
+      close(round.id, .failed)
       round.finish(error)
     }
   }
 
-  /// Runs on the engine's thread. A turn that is no longer current was reset or cancelled. Returns false at the end of
-  /// an answer that tool results will continue.
+  /// Sets what stops the current work of a turn; stops it now if the turn has ended in the meantime, which has no effect
+  /// on work that is complete.
+  private func onStop(of id: Int, _ cancel: @escaping @Sendable () -> Void) {
+    let isCurrent = withState { state in
+      guard state.turn?.id == id else { return false }
+      state.turn?.cancel = cancel
+      return true
+    }
+    if !isCurrent { cancel() }
+  }
+
+  /// Runs on the engine's thread. A turn that is no longer current was reset or stopped. Returns false at the end of an
+  /// answer that tool results will continue.
   private func note(_ event: Event, in id: Int) -> Bool {
     switch event {
-    case .text(let chunk): change { if $0.turn?.id == id { $0.turn?.text += chunk } }
-    case .reasoning(let chunk): change { if $0.turn?.id == id { $0.turn?.reasoning += chunk } }
+    case .text(let chunk): change(.responseInProgress) { if $0.turn?.id == id { $0.turn?.text += chunk } }
+    case .reasoning(let chunk): change(.responseInProgress) { if $0.turn?.id == id { $0.turn?.reasoning += chunk } }
     case .toolCall(let call): withState { if $0.turn?.id == id { $0.turn?.calls.append(call) } }
-    case .token, .rejectedToolCall, .promptProgress, .contextTrimmed: break
     case .finished(let completion):
       if completion.finishReason == .stop && withState({ $0.hasCallsToRun(in: id) }) { return false }
-      close(id, with: completion)
+      close(id, .complete(completion))
+    default: break
     }
     return true
   }
@@ -129,44 +135,56 @@ extension ChatSession {
       return false
     }
     let task = Task {
-      var results: [Message] = []
-      for call in calls {
-        let result: String
-        do {
-          guard let tool = tools[call.name] else { throw PagodaError.notFound("there is no tool '\(call.name)'") }
-          result = try await tool.body(call)
-        } catch {
-          result = "error: \((error as? PagodaError)?.message ?? error.localizedDescription)"
+      do {
+        for call in calls {
+          withState { if $0.turn?.id == round.id { $0.turn?.numBegun += 1 } }
+          let result = try await self.result(of: call, tools[call.name], in: round)
+          withState { if $0.turn?.id == round.id { $0.turn?.results.append(result) } }
         }
-        results.append(.tool(result, callID: call.id))
+        change(.responseInProgress) { if $0.turn?.id == round.id { $0.endRound() } }
+        run(round)
+      } catch {
+        close(round.id, .failed)
+        round.finish(error)
       }
-      change { if $0.turn?.id == round.id { $0.endRound(results) } }
-      run(round)
     }
-    withState { if $0.turn?.id == round.id { $0.turn?.cancel = { task.cancel() } } }
+    onStop(of: round.id) { task.cancel() }
     return true
   }
 
-  /// Moves a turn into the history. A turn that was stopped before its answer began is not kept.
-  private func close(_ id: Int, with completion: Completion?) {
-    change { state in
-      guard let turn = state.turn, turn.id == id else { return }
-      state.turn = nil
-      state.lastCompletion = completion
-      if completion == nil && turn.text.isEmpty && turn.messages.count == turn.given { return }
-      state.history += turn.messages
-      if completion == nil && turn.text.isEmpty { return }
-      let reasoning = turn.reasoning.isEmpty ? nil : turn.reasoning
-      let calls = completion == nil ? [] : turn.calls
-      state.history.append(Message(role: .assistant, content: turn.text, reasoning: reasoning, toolCalls: calls))
+  /// The message that answers a call; throws if the policy says so, or if the turn has been stopped.
+  private func result(of call: ToolCall, _ tool: Tool?, in round: Round) async throws -> Message {
+    var numRetries = 0
+    while true {
+      try Task.checkCancellation()
+      do {
+        guard let tool else { throw PagodaError.notFound("there is no tool '\(call.name)'") }
+        return .tool(try await tool.body(call), callID: call.id)
+      } catch {
+        try Task.checkCancellation()
+        let failure = ToolFailure(call: call, error: error)
+        round.deliver(.toolFailed(failure))
+        switch withState({ $0.toolFailures }) {
+        case .throwError: throw error
+        case .retry(let count) where numRetries < count: numRetries += 1
+        default: return .tool("error: \(failure.message)", callID: call.id)
+        }
+      }
     }
   }
 
-  private func drop(_ id: Int) {
-    change { state in
-      guard state.turn?.id == id else { return }
+  func stop(_ id: Int) { close(id, .stopped)?.abandon() }
+
+  /// Ends a turn and moves what is kept of it into the history. Returns the turn; nil if it was not the current one.
+  @discardableResult
+  private func close(_ id: Int, _ end: End) -> Turn? {
+    guard withState({ $0.turn?.id == id }) else { return nil }
+    return change(.end) { state in
+      guard let turn = state.turn, turn.id == id else { return nil }
       state.turn = nil
-      state.lastCompletion = nil
+      state.lastCompletion = if case .complete(let completion) = end { completion } else { nil }
+      state.history += turn.kept(after: end)
+      return turn
     }
   }
 }

@@ -1,9 +1,13 @@
 // Message: one turn of a conversation.
 
 /// One turn of a conversation.
+///
+/// ```swift
+/// let talk: [Message] = [.user("My name is Priya."), .assistant("Hello Priya!"), .user("What is my name?")]
+/// print(try await engine.respond(to: talk))
+/// ```
 public struct Message: Hashable, Sendable, Codable {
   /// The role of the speaker.
-  @frozen
   public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
     /// Instructions for the conversation (the system prompt).
     case system
@@ -35,6 +39,17 @@ public struct Message: Hashable, Sendable, Codable {
     self.reasoning = reasoning
     self.toolCalls = toolCalls
     self.toolCallID = toolCallID
+  }
+
+  /// Missing keys other than the role get their defaults, so that files of other versions can be read.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      role: try fields.decode(Role.self, forKey: .role),
+      content: try fields.decodeIfPresent(String.self, forKey: .content) ?? "",
+      reasoning: try fields.decodeIfPresent(String.self, forKey: .reasoning),
+      toolCalls: try fields.decodeIfPresent([ToolCall].self, forKey: .toolCalls) ?? [],
+      toolCallID: try fields.decodeIfPresent(String.self, forKey: .toolCallID))
   }
 
   /// Instructions for the conversation (the system prompt).

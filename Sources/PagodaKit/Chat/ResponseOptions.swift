@@ -1,6 +1,11 @@
 // ResponseOptions and ChatInput: the options and the input of one answer of a session.
 
 /// Options for one answer of a ``ChatSession``; nil means the session's own value.
+///
+/// ```swift
+/// let options = ResponseOptions(maximumTokens: 100, grammar: .regex("[0-9]+"))
+/// print(try await session.respond(to: "How old is the universe?", options: options))
+/// ```
 public struct ResponseOptions: Hashable, Sendable {
   /// How tokens are sampled.
   public var sampling: SamplingParameters?
@@ -10,6 +15,10 @@ public struct ResponseOptions: Hashable, Sendable {
   public var thinking: Bool?
   /// Whether the session's tools are offered.
   public var usesTools = true
+  /// A constraint on the answer; not together with a type to generate, which is one.
+  public var grammar: Request.Grammar?
+  /// Whether the answer must call the session's tools. A required call is required once; the model answers after it.
+  public var toolChoice = Request.ToolChoice.automatic
   /// Waiting requests with a lower priority value run first.
   public var priority = 0
   /// Minimum seconds between ``Event/promptProgress(_:)`` events; nil for none.
@@ -18,12 +27,15 @@ public struct ResponseOptions: Hashable, Sendable {
   /// Options; those not given are taken from the session.
   public init(
     sampling: SamplingParameters? = nil, maximumTokens: Int? = nil, thinking: Bool? = nil, usesTools: Bool = true,
-    priority: Int = 0, promptProgressInterval: Double? = nil
+    grammar: Request.Grammar? = nil, toolChoice: Request.ToolChoice = .automatic, priority: Int = 0,
+    promptProgressInterval: Double? = nil
   ) {
     self.sampling = sampling
     self.maximumTokens = maximumTokens
     self.thinking = thinking
     self.usesTools = usesTools
+    self.grammar = grammar
+    self.toolChoice = toolChoice
     self.priority = priority
     self.promptProgressInterval = promptProgressInterval
   }
@@ -68,10 +80,11 @@ struct ResponseCollector {
     case .token(let token): tokens.append(token)
     case .promptProgress, .contextTrimmed: break
     case .finished(let end): completion = end
+    case .toolFailed: break
     }
   }
 
-  /// Throws `CancellationError` if the stream ended without `finished`, which happens only in a cancelled task.
+  /// Throws `CancellationError` if the stream ended without `finished`.
   func response() throws -> Response {
     guard let completion else { throw CancellationError() }
     return Response(

@@ -1,5 +1,5 @@
 // Tools: functions that a model may call, their calls, and typed arguments.
-internal import Foundation
+public import PagodaFoundation
 
 /// A function that a model may call, as the model sees it.
 public struct ToolDefinition: Hashable, Sendable, Codable {
@@ -21,6 +21,9 @@ public struct ToolDefinition: Hashable, Sendable, Codable {
     self.description = description
     self.parameters = parameters
   }
+
+  /// The schema of its arguments; throws if ``parameters`` is not a JSON object.
+  public var schema: JSONSchema { get throws { try JSONSchema(json: parameters) } }
 
   /// The declaration in OpenAI's format, which chat templates expect.
   package func json() throws -> JSONValue {
@@ -52,10 +55,12 @@ public struct ToolCall: Hashable, Sendable, Codable, Identifiable {
     self.arguments = arguments
   }
 
-  /// The arguments as a value of your own type.
-  public func decodeArguments<Arguments: Decodable>(as type: Arguments.Type = Arguments.self) throws -> Arguments {
+  /// The arguments as a value of your own type. Without a decoder, dates are in ISO 8601.
+  public func decodeArguments<Arguments: Decodable>(
+    as type: Arguments.Type = Arguments.self, decoder: JSONDecoder? = nil
+  ) throws -> Arguments {
     do {
-      return try JSONDecoder().decode(type, from: Data(arguments.utf8))
+      return try ValueForms(decoder).decode(type, arguments)
     } catch {
       throw PagodaError.invalidArgument("the arguments of '\(name)' do not match its parameters: \(arguments)")
     }
@@ -82,21 +87,43 @@ public struct Tool: Sendable {
   public var definition: ToolDefinition
   let body: @Sendable (ToolCall) async throws -> String
 
-  /// A tool whose arguments are a value of your own type. Its result, or the error it throws, is sent to the model.
-  /// Throws if the schema of the type cannot be derived (``JSONSchema/derived(from:)``).
+  /// A tool whose arguments are a value of your own type. Its result is sent to the model; for its errors, see
+  /// ``ChatSession/toolFailures``. Throws if the schema of the type cannot be derived
+  /// (``JSONSchema/derived(from:decoder:)``).
+  /// - Parameters:
+  ///   - name: the name by which the model calls it.
+  ///   - description: a description for the model.
+  ///   - decoder: the decoder that reads the arguments; nil reads dates in ISO 8601.
+  ///   - body: the function.
   public init<Arguments: Decodable & Sendable>(
-    name: String, description: String, _ body: @escaping @Sendable (Arguments) async throws -> String
+    name: String, description: String, decoder: JSONDecoder? = nil,
+    _ body: @escaping @Sendable (Arguments) async throws -> String
   ) throws {
-    self.init(name: name, description: description, parameters: try .derived(from: Arguments.self), body)
+    let schema = try JSONSchema.derived(from: Arguments.self, decoder: decoder)
+    self.init(name: name, description: description, parameters: schema, decoder: decoder, body)
   }
 
   /// The same with an explicit schema.
   public init<Arguments: Decodable & Sendable>(
-    name: String, description: String, parameters: JSONSchema,
+    name: String, description: String, parameters: JSONSchema, decoder: JSONDecoder? = nil,
     _ body: @escaping @Sendable (Arguments) async throws -> String
   ) {
     definition = ToolDefinition(name: name, description: description, parameters: parameters)
-    self.body = { try await body(try $0.decodeArguments()) }
+    self.body = { try await body(try $0.decodeArguments(decoder: decoder)) }
+  }
+
+  /// A tool without arguments.
+  public init(
+    _ name: String, description: String = "", _ body: @escaping @Sendable () async throws -> String
+  ) {
+    self.init(ToolDefinition(name: name, description: description)) { _ in try await body() }
+  }
+
+  /// A tool whose arguments are a value of your own type, by its name.
+  public init<Arguments: Decodable & Sendable>(
+    _ name: String, description: String = "", _ body: @escaping @Sendable (Arguments) async throws -> String
+  ) throws {
+    try self.init(name: name, description: description, body)
   }
 
   /// A tool that decodes its arguments itself.

@@ -4,19 +4,21 @@ internal import Foundation
 final class Cancellation: @unchecked Sendable {
   private let lock = NSLock()
   private var action: (@Sendable () -> Void)?  // guarded by `lock`
-  private var isCancelled = false  // guarded by `lock`
+  private var wasCalled = false  // guarded by `lock`
+
+  var isCancelled: Bool { lock.withLock { wasCalled } }
 
   func set(_ action: @escaping @Sendable () -> Void) {
     let isLate = lock.withLock {
       self.action = action
-      return isCancelled
+      return wasCalled
     }
     if isLate { action() }
   }
 
   func cancel() {
     let action = lock.withLock {
-      isCancelled = true
+      wasCalled = true
       return self.action
     }
     action?()

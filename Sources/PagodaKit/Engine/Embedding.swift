@@ -2,7 +2,6 @@
 internal import CxxCore
 
 /// How the hidden states of a text's tokens become one vector.
-@frozen
 public enum Pooling: String, Hashable, Sendable, CaseIterable {
   /// The state of the last token, as Qwen3-Embedding was trained.
   case last
@@ -48,7 +47,8 @@ extension Engine {
         do {
           cancellation.set(
             try startEmbedding(of: tokens, pooling: pooling) { result in
-              continuation.resume(with: result.map { $0.0.normalized() })
+              let ended = result.map { $0.0.normalized() }
+              continuation.resume(with: cancellation.isCancelled ? ended.mapError { _ in CancellationError() } : ended)
             })
         } catch {
           continuation.resume(throwing: error)
@@ -56,6 +56,24 @@ extension Engine {
       }
     } onCancel: {
       cancellation.cancel()
+    }
+  }
+
+  /// The vectors of texts, in the same order. They are computed together, up to 64 at a time.
+  ///
+  /// ```swift
+  /// let vectors = try await engine.embed(["A small dog.", "A big cat."])
+  /// print(vectors[0].similarity(to: vectors[1]))
+  /// ```
+  public func embed(_ texts: [String], pooling: Pooling = .last) async throws -> [Embedding] {
+    try await withThrowingTaskGroup(of: (Int, Embedding).self) { group in
+      var vectors = [Embedding?](repeating: nil, count: texts.count)
+      for (index, text) in texts.enumerated() {
+        if index >= 64, let (done, vector) = try await group.next() { vectors[done] = vector }
+        group.addTask { (index, try await self.embed(text, pooling: pooling)) }
+      }
+      for try await (done, vector) in group { vectors[done] = vector }
+      return vectors.compactMap { $0 }
     }
   }
 
@@ -97,7 +115,7 @@ private final class EmbeddingBox: Sendable {
   func receive(_ event: borrowing pagoda.Event) {
     if let error = PagodaError(event.status), event.finish_reason == .error { return done(.failure(error)) }
     let completion = Completion(event)
-    if event.embedding.empty() { return done(.failure(CancellationError())) }
+    if event.embedding.empty() { return done(.failure(PagodaError.shutDownWhileRunning)) }
     let embedding = Embedding(values: Array(event.embedding), tokenCount: completion.usage.promptTokens)
     done(.success((embedding, completion)))
   }

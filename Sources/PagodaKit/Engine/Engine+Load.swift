@@ -23,8 +23,7 @@ extension Engine {
           pagoda.load_engine(
             source.core, options, continueLoad, Unmanaged.passUnretained(watcher).toOpaque(), &status)
         }
-        if status.code == .cancelled { throw CancellationError() }
-        try status.throwIfError()
+        try namingProperties { try status.throwIfError() }
         guard let engine else { throw PagodaError.internal("the model did not load and gave no reason") }
         return Engine(engine)
       }
@@ -33,14 +32,15 @@ extension Engine {
     }
   }
 
-  /// Describes a model and plans its memory without loading weights. Downloads the model if necessary.
+  /// Describes a model and plans its memory, without loading weights and without downloading anything: a model that is
+  /// not on this machine is an error.
   public static func inspect(
     _ source: ModelSource, options: EngineOptions = EngineOptions()
   ) async throws -> ModelInfo {
-    let source = try await source.here()
+    let source = try source.present()
     return try await offCooperativePool {
       let result = try pagoda.inspect_model(source.core, options.core())
-      try result.status.throwIfError()
+      try namingProperties { try result.status.throwIfError() }
       return ModelInfo(result.info)
     }
   }

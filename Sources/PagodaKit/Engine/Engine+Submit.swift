@@ -7,35 +7,32 @@ extension Engine {
   ///
   /// Requests enter the queue in the order of these calls. Dropping the stream, or cancelling the task that reads it,
   /// cancels the request and frees its memory within a step.
-  public func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> { stream(request, nil) }
+  ///
+  /// The stream ends with ``Event/finished(_:)``, exactly once, or throws: `CancellationError` if the reading task was
+  /// cancelled, otherwise a ``PagodaError``.
+  public func submit(_ request: Request) -> AnswerStream<Event> { stream(request, nil) }
 
-  func stream(_ request: Request, _ tokenizer: (any ChatTokenizer)?) -> AsyncThrowingStream<Event, any Error> {
-    AsyncThrowingStream { continuation in
+  func stream(_ request: Request, _ tokenizer: (any ChatTokenizer)?) -> AnswerStream<Event> {
+    AnswerStream { continuation in
       do {
-        let cancel = try start(
-          request, tokenizer: tokenizer, deliver: { continuation.yield($0) },
-          end: { continuation.finish(throwing: $0) })
-        continuation.onTermination = { if case .cancelled = $0 { cancel() } }
+        let cancel = try namingProperties {
+          try start(
+            request, tokenizer: tokenizer, failsWhenCancelled: true, deliver: { continuation.yield($0) },
+            end: { continuation.finish(throwing: $0) })
+        }
+        continuation.onCancel(cancel)
       } catch {
         continuation.finish(throwing: error)
       }
     }
   }
 
-  /// Queues a request and waits for its whole answer.
-  public func respond(to request: Request) async throws -> Response { try await collect(submit(request)) }
-
-  func collect(_ events: AsyncThrowingStream<Event, any Error>) async throws -> Response {
-    var collector = ResponseCollector()
-    for try await event in events { collector.take(event) }
-    return try collector.response()
-  }
-
   /// Queues a request; its events arrive on the engine's thread, then `end` is called once. Returns the cancellation.
-  /// `other` replaces the model's own tokenizer and chat template.
+  /// `other` replaces the model's own tokenizer and chat template. A cancelled request, also one that the engine's end
+  /// cancelled, ends with `finished`, or if `failsWhenCancelled`, with ``PagodaError/shutDown(_:)``.
   package func start(
-    _ request: Request, tokenizer other: (any ChatTokenizer)? = nil, deliver: @escaping @Sendable (Event) -> Void,
-    end: @escaping @Sendable (PagodaError?) -> Void
+    _ request: Request, tokenizer other: (any ChatTokenizer)? = nil, failsWhenCancelled: Bool = false,
+    deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
   ) throws -> @Sendable () -> Void {
     let tools = try request.tools.map { try $0.json() }
     try request.refuseToolsWithoutConversation()
@@ -67,6 +64,7 @@ extension Engine {
 
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
     let box = RequestBox(parser: parser, decoder: other.map { AnswerDecoder($0) }, deliver: deliver, end: end)
+    box.failsWhenCancelled = failsWhenCancelled
     if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
     if let take = receipts.take, request.answerTokens.isEmpty {
       if !coreRequest.sampling.has_seed {
@@ -98,6 +96,7 @@ private final class RequestBox: @unchecked Sendable {
   var receipt: Receipt?  // of the current answer, if receipts are kept
   var take: (@Sendable (Receipt) -> Void)?
   var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are requested
+  var failsWhenCancelled = false
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable (PagodaError?) -> Void
 
@@ -118,11 +117,13 @@ private final class RequestBox: @unchecked Sendable {
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
     deliver(parser.push(text(of: event)))
     guard event.kind == .finished else { return }
-    let (isStop, stopString) = (event.finish_reason == .stop, String(event.stop_string))
+    let (isStop, isCancelled) = (event.finish_reason == .stop, event.finish_reason == .cancelled)
+    let stopString = String(event.stop_string)
     deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
     if let decodingFailure { return end(decodingFailure) }
     if let receipt, !receipt.answer.isEmpty { take?(receipt) }
+    if failsWhenCancelled && isCancelled { return end(.shutDownWhileRunning) }
     var completion = Completion(event)
     completion.promptTokens = promptTokens
     deliver(.finished(completion))

@@ -4,13 +4,15 @@ extension Engine {
   /// Queues a request and streams its answer, like ``submit(_:)``, with the caller's tokenizer and chat template: for
   /// models whose tokenizer Pagoda cannot read, or for comparison. Stop strings and grammars use the model's own
   /// tokenizer, so stop strings are refused here, and a grammar requires that the model has one.
-  public func submit(_ request: Request, tokenizer: any ChatTokenizer) -> AsyncThrowingStream<Event, any Error> {
+  public func submit(_ request: Request, tokenizer: any ChatTokenizer) -> AnswerStream<Event> {
     stream(request, tokenizer)
   }
 
   /// Queues a request and waits for its whole answer, with the caller's tokenizer and chat template.
   public func respond(to request: Request, tokenizer: any ChatTokenizer) async throws -> Response {
-    try await collect(submit(request, tokenizer: tokenizer))
+    var collector = ResponseCollector()
+    for try await event in submit(request, tokenizer: tokenizer) { collector.take(event) }
+    return try collector.response()
   }
 
   func encode(_ request: Request, with tokenizer: any ChatTokenizer) throws -> EncodedPrompt {

@@ -33,7 +33,7 @@ public final class Engine: Sendable {
   /// The engine's current counters and gauges.
   public var statistics: EngineStatistics { EngineStatistics(core.engine.stats()) }
 
-  /// Ends all requests as cancelled and frees the memory. Later requests fail with ``PagodaError/shutDown(_:)``.
+  /// Frees the memory. Running requests fail with ``PagodaError/shutDown(_:)``, and so do later ones.
   public func shutDown() async {
     let core = core
     try? await offCooperativePool { core.engine.shut_down() }

@@ -6,7 +6,6 @@ public struct EngineActivity: Hashable, Sendable {
   /// One request.
   public struct Lane: Hashable, Sendable {
     /// The state of a request.
-    @frozen
     public enum State: String, Hashable, Sendable, CaseIterable {
       /// It waits for memory or a slot.
       case waiting

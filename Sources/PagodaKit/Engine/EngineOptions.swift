@@ -2,6 +2,11 @@
 internal import CxxCore
 
 /// Options of an engine. The defaults suit a single user on one machine.
+///
+/// ```swift
+/// let options = EngineOptions(quantize: .fourBit, kvDType: .int8, maximumModelLength: 32_768)
+/// let engine = try await Engine.load(.folder(path: "Models/Qwen3.5-4B"), options: options)
+/// ```
 public struct EngineOptions: Hashable, Sendable {
   /// The device that runs the model.
   public var device = Device.automatic
@@ -65,8 +70,46 @@ public struct EngineOptions: Hashable, Sendable {
   /// Seconds of silence after which a stage counts as lost; nil means 4.
   public var pipelineTimeout: Double?
 
-  /// The default options.
-  public init() {}
+  /// Options; those not given have their defaults.
+  public init(
+    device: Device = .automatic, dtype: WeightFormat? = nil, quantize: Quantization = .automatic,
+    kvDType: CacheFormat? = nil, ropeScaling: RopeScaling? = nil, weightCacheFolder: String? = nil,
+    weightCacheDiskBytes: Int64? = nil, threadCount: Int? = nil, maximumSequences: Int = 16,
+    maximumBatchedTokens: Int? = nil, maximumStepMilliseconds: Double? = nil, blockSize: Int = 16,
+    maximumModelLength: Int? = nil, kvBlockCount: Int64? = nil, kvCacheBytes: Int64? = nil, prefixCache: Bool = true,
+    checkpointBytes: Int64? = nil, hostCacheBytes: Int64? = nil, prefixCacheFolder: String? = nil,
+    prefixCacheDiskBytes: Int64? = nil, sharesPrefixes: Bool = false, makesFingerprint: Bool = false,
+    speculation: Speculation = .automatic, maximumDrafts: Int? = nil, pipeline: Pipeline? = nil,
+    pipelineSplit: [Int]? = nil, pipelineTimeout: Double? = nil
+  ) {
+    self.device = device
+    self.dtype = dtype
+    self.quantize = quantize
+    self.kvDType = kvDType
+    self.ropeScaling = ropeScaling
+    self.weightCacheFolder = weightCacheFolder
+    self.weightCacheDiskBytes = weightCacheDiskBytes
+    self.threadCount = threadCount
+    self.maximumSequences = maximumSequences
+    self.maximumBatchedTokens = maximumBatchedTokens
+    self.maximumStepMilliseconds = maximumStepMilliseconds
+    self.blockSize = blockSize
+    self.maximumModelLength = maximumModelLength
+    self.kvBlockCount = kvBlockCount
+    self.kvCacheBytes = kvCacheBytes
+    self.prefixCache = prefixCache
+    self.checkpointBytes = checkpointBytes
+    self.hostCacheBytes = hostCacheBytes
+    self.prefixCacheFolder = prefixCacheFolder
+    self.prefixCacheDiskBytes = prefixCacheDiskBytes
+    self.sharesPrefixes = sharesPrefixes
+    self.makesFingerprint = makesFingerprint
+    self.speculation = speculation
+    self.maximumDrafts = maximumDrafts
+    self.pipeline = pipeline
+    self.pipelineSplit = pipelineSplit
+    self.pipelineTimeout = pipelineTimeout
+  }
 }
 
 extension EngineOptions {

@@ -4,7 +4,6 @@ internal import CxxCore
 /// The total time of one kind of operation since the last call.
 public struct OpTime: Hashable, Sendable {
   /// The machine limit that bounds an operation.
-  @frozen
   public enum Limit: String, Hashable, Sendable, CaseIterable {
     /// Memory bandwidth.
     case read
@@ -28,6 +27,18 @@ public struct OpTime: Hashable, Sendable {
   public var operations: Double
   /// The limit that bounds it.
   public var limit: Limit
+
+  /// Creates one from its values, for tests.
+  public init(
+    name: String, calls: Int64, seconds: Double, bytes: Double, operations: Double, limit: Limit
+  ) {
+    self.name = name
+    self.calls = calls
+    self.seconds = seconds
+    self.bytes = bytes
+    self.operations = operations
+    self.limit = limit
+  }
 }
 
 extension OpTime {

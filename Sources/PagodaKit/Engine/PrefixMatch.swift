@@ -7,6 +7,14 @@ public struct PrefixMatch: Hashable, Sendable {
   public var matchedTokens: Int
   /// The tokens that a request would not compute again: up to the last saved recurrent state.
   public var cachedTokens: Int
+
+  /// Creates one from its values, for tests.
+  public init(
+    matchedTokens: Int, cachedTokens: Int
+  ) {
+    self.matchedTokens = matchedTokens
+    self.cachedTokens = cachedTokens
+  }
 }
 
 extension Engine {

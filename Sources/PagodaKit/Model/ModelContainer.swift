@@ -2,10 +2,11 @@
 internal import Foundation
 
 /// Whether a model can be used on this machine.
-@frozen
 public enum Availability: Hashable, Sendable {
   /// It can; the plan has the memory it needs.
   case available(MemoryPlan)
+  /// It has not been downloaded yet; the bytes of the download, or nil if its origin did not tell.
+  case notDownloaded(bytes: Int64?)
   /// It cannot, for this reason.
   case unavailable(PagodaError)
 }
@@ -14,7 +15,12 @@ public enum Availability: Hashable, Sendable {
 ///
 /// ```swift
 /// let model = ModelContainer(.mini)
-/// if case .unavailable(let error) = await model.availability() { print(error.message) }
+/// switch await model.availability() {
+/// case .available(let plan): print("needs \(plan.totalBytes) bytes of memory")
+/// case .notDownloaded: try await model.fetch { print($0.fraction) }
+/// case .unavailable(let error): print(error.message)
+/// @unknown default: break
+/// }
 /// let session = try await model.session(instructions: "Answer briefly.")
 /// ```
 public actor ModelContainer {
@@ -35,18 +41,28 @@ public actor ModelContainer {
     self.options = options
   }
 
-  /// The memory that the model needs; reads no weights.
+  /// The memory that the model needs; reads no weights and downloads nothing.
   public nonisolated func memoryEstimate() async throws -> MemoryPlan {
     try await Engine.inspect(source, options: options).plan
   }
 
-  /// Whether the model's files are present and supported, and its memory fits; reads no weights.
+  /// Whether the model's files are present and supported, and its memory fits. Reads no weights and downloads nothing;
+  /// if the files are missing, their size is asked for at the model's origin.
   public nonisolated func availability() async -> Availability {
     do {
+      if case .fetched(let model) = source, try model.presentPath() == nil {
+        return .notDownloaded(bytes: try? await model.size())
+      }
       return .available(try await memoryEstimate())
     } catch {
-      return .unavailable(error as? PagodaError ?? .internal(error.localizedText))
+      return .unavailable(error as? PagodaError ?? .internal(String(describing: error)))
     }
+  }
+
+  /// Downloads the model's files if they are missing, without loading them.
+  /// - Parameter progress: called with the progress, on any thread.
+  public nonisolated func fetch(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws {
+    _ = try await source.here(progress)
   }
 
   /// Whether the model is in memory.
@@ -81,15 +97,24 @@ public actor ModelContainer {
     _ = try await engine(progress: progress)
   }
 
-  /// Frees the memory and cancels a load in progress. Requests in flight end as cancelled, and existing sessions fail
-  /// from now on.
+  /// Frees the memory and ends a load in progress. What is running fails with ``PagodaError/shutDown(_:)``: requests,
+  /// callers that wait for the load, and existing sessions from now on.
   public func unload() async {
     let (load, engine) = (loading, loaded)
     loaded = nil
-    endLoad(.failure(PagodaError.cancelled("the model was unloaded while it was loading")))
+    endLoad(.failure(PagodaError.shutDown("the model was unloaded while it was loading")))
     load?.cancel()
     await engine?.shutDown()
     await load?.value
+  }
+
+  /// Unloads the model if it is loaded and answers nothing, for example when the system reports memory pressure. The
+  /// next caller loads it again. Returns whether memory was freed.
+  @discardableResult
+  public func unloadIfIdle() async -> Bool {
+    guard let statistics = loaded?.statistics, statistics.running + statistics.waiting == 0 else { return false }
+    await unload()
+    return true
   }
 
   private func begin() {
@@ -132,10 +157,6 @@ public actor ModelContainer {
   ) async throws -> ChatSession {
     ChatSession(try await engine(), instructions: instructions, tools: tools, sampling: sampling, thinking: thinking)
   }
-}
-
-extension Error {
-  fileprivate var localizedText: String { String(describing: self) }
 }
 
 /// Forwards the progress of a load to all waiting callers; a late caller starts with the last report. Callbacks run

@@ -3,203 +3,221 @@
 /// A model's properties and its memory plan.
 public struct ModelInfo: Hashable, Sendable {
   /// The architecture's name in `config.json`.
-  public var architecture: String
+  public var architecture: String = ""
   /// The family: `qwen3_5`, `qwen3`, `qwen2`, `llama`.
-  public var family: String
+  public var family: String = ""
   /// Total number of layers.
-  public var layerCount: Int
+  public var layerCount: Int = 0
   /// Layers with full attention.
-  public var attentionLayerCount: Int
+  public var attentionLayerCount: Int = 0
   /// Layers with a recurrent state.
-  public var recurrentLayerCount: Int
+  public var recurrentLayerCount: Int = 0
   /// Width of the hidden state.
-  public var hiddenSize: Int
+  public var hiddenSize: Int = 0
   /// Number of token ids.
-  public var vocabularySize: Int
+  public var vocabularySize: Int = 0
   /// Longest sequence that the model supports, in tokens.
-  public var contextLength: Int
+  public var contextLength: Int = 0
   /// Number of parameters in use.
-  public var parameterCount: Int64
+  public var parameterCount: Int64 = 0
   /// The matrices that a token is multiplied by; of experts, only those that it is routed to.
-  public var layerMatrices: MatrixSum
+  public var layerMatrices = MatrixSum()
   /// The output matrix for the logits; only tokens whose successor is sampled are multiplied with it.
-  public var headMatrix: MatrixSum
+  public var headMatrix = MatrixSum()
   /// Number format of the weights in memory.
-  public var weightDType: String
+  public var weightDType: String = ""
   /// Number format of the KV cache.
-  public var kvDType: String
+  public var kvDType: String = ""
   /// The device and its instruction set.
-  public var device: String
+  public var device: String = ""
   /// The device's name on the command line, such as `cpu` or `metal`; never `auto`.
-  public var deviceName: String
+  public var deviceName: String = ""
   /// Whether the model has a tokenizer.
-  public var hasTokenizer: Bool
+  public var hasTokenizer: Bool = false
   /// Whether the model has a chat template.
-  public var hasChatTemplate: Bool
+  public var hasChatTemplate: Bool = false
   /// Why the folder's chat template cannot be used; nil if it can, or if there is none.
   public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
-  public var skippedTensors: [String]
+  public var skippedTensors: [String] = []
   /// How `EngineOptions.weightCacheFolder` was used during loading, or why it could not be; nil without one.
   public var weightCacheNote: String?
   /// Token ids that end an answer.
-  public var endOfTextTokens: [Int32]
+  public var endOfTextTokens: [Int32] = []
   /// A hash of the outputs for a few tokens, as this device and this version compute them: engines with equal
   /// fingerprints give bit-identical answers, on any machine. Nil without `EngineOptions.makesFingerprint`.
   public var fingerprint: String?
   /// The layers of each stage; nil for a model on one machine.
   public var pipeline: String?
   /// The memory plan.
-  public var plan: MemoryPlan
+  public var plan: MemoryPlan = MemoryPlan()
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// The memory of an engine, computed before anything is allocated. Sizes are in bytes.
 public struct MemoryPlan: Hashable, Sendable {
   /// The device's memory limit.
-  public var deviceLimitBytes: Int64
+  public var deviceLimitBytes: Int64 = 0
   /// The weights.
-  public var weightsBytes: Int64
+  public var weightsBytes: Int64 = 0
   /// The KV cache: `kvBlockCount * kvBlockBytes`.
-  public var kvBytes: Int64
+  public var kvBytes: Int64 = 0
   /// The recurrent states: `stateSlotCount * stateSlotBytes`.
-  public var stateBytes: Int64
+  public var stateBytes: Int64 = 0
   /// The recurrent states that the prefix cache may keep: `checkpointCount * stateSlotBytes`.
-  public var checkpointBytes: Int64
+  public var checkpointBytes: Int64 = 0
   /// Activations, inputs of a step, and logits.
-  public var workspaceBytes: Int64
+  public var workspaceBytes: Int64 = 0
   /// Prefixes in host memory. Part of `totalBytes` if the device has no dedicated memory.
-  public var hostCacheBytes: Int64
+  public var hostCacheBytes: Int64 = 0
   /// One KV block.
-  public var kvBlockBytes: Int64
+  public var kvBlockBytes: Int64 = 0
   /// One recurrent state.
-  public var stateSlotBytes: Int64
+  public var stateSlotBytes: Int64 = 0
   /// KV blocks.
-  public var kvBlockCount: Int64
+  public var kvBlockCount: Int64 = 0
   /// Recurrent states of running sequences; 0 for models without recurrent layers.
-  public var stateSlotCount: Int
+  public var stateSlotCount: Int = 0
   /// Recurrent states that the prefix cache may keep.
-  public var checkpointCount: Int
+  public var checkpointCount: Int = 0
   /// Tokens per KV block.
-  public var blockSize: Int
+  public var blockSize: Int = 0
   /// Longest sequence in tokens.
-  public var maximumModelLength: Int
+  public var maximumModelLength: Int = 0
   /// Maximum number of running sequences.
-  public var maximumSequences: Int
+  public var maximumSequences: Int = 0
   /// Maximum tokens per step.
-  public var maximumBatchedTokens: Int
+  public var maximumBatchedTokens: Int = 0
   /// The total.
-  public var totalBytes: Int64
+  public var totalBytes: Int64 = 0
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// A snapshot of an engine's activity.
 public struct EngineStatistics: Hashable, Sendable {
   /// Waiting requests.
-  public var waiting: Int
+  public var waiting: Int = 0
   /// Running requests.
-  public var running: Int
+  public var running: Int = 0
   /// KV blocks not in use.
-  public var freeBlocks: Int64
+  public var freeBlocks: Int64 = 0
   /// Total KV blocks.
-  public var blocks: Int64
+  public var blocks: Int64 = 0
   /// Recurrent states not in use.
-  public var freeStateSlots: Int
+  public var freeStateSlots: Int = 0
   /// Total recurrent states.
-  public var stateSlots: Int
+  public var stateSlots: Int = 0
   /// Steps so far.
-  public var steps: Int64
+  public var steps: Int64 = 0
   /// How often a request was preempted.
-  public var preemptions: Int64
+  public var preemptions: Int64 = 0
   /// Tokens computed by the model so far.
-  public var computedTokens: Int64
+  public var computedTokens: Int64 = 0
   /// Tokens generated so far.
-  public var generatedTokens: Int64
+  public var generatedTokens: Int64 = 0
   /// Seconds spent so far on scheduling.
-  public var planSeconds: Double
+  public var planSeconds: Double = 0
   /// Seconds spent so far on running the model.
-  public var forwardSeconds: Double
+  public var forwardSeconds: Double = 0
   /// Seconds spent so far on sampling tokens and sending their events.
-  public var sampleSeconds: Double
+  public var sampleSeconds: Double = 0
   /// Token masks of grammars, including cached ones.
-  public var masks: Int64
+  public var masks: Int64 = 0
   /// Tokens whose mask was late; their requests were left out of the steps until it was ready.
-  public var lateMasks: Int64
+  public var lateMasks: Int64 = 0
   /// Seconds spent on masks, in parallel with the steps.
-  public var maskSeconds: Double
+  public var maskSeconds: Double = 0
   /// Why no more answers can be generated, if the device has failed; nil while it works.
   public var fault: String?
   /// Statistics of the prefix cache.
-  public var prefixCache: PrefixCacheStatistics
+  public var prefixCache: PrefixCacheStatistics = PrefixCacheStatistics()
   /// Statistics of speculation.
-  public var speculation: SpeculationStatistics
+  public var speculation: SpeculationStatistics = SpeculationStatistics()
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
   public var disk: DiskCacheStatistics?
   /// Prefixes in the host's memory; nil without `EngineOptions.hostCacheBytes`.
   public var hostCache: HostCacheStatistics?
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// Statistics of speculative decoding.
 public struct SpeculationStatistics: Hashable, Sendable {
   /// Steps with at least one draft, counted per sequence.
-  public var draftSteps: Int64
+  public var draftSteps: Int64 = 0
   /// Tokens drafted.
-  public var draftedTokens: Int64
+  public var draftedTokens: Int64 = 0
   /// Drafted tokens that the model accepted.
-  public var acceptedTokens: Int64
+  public var acceptedTokens: Int64 = 0
   /// Accepted tokens by the draft's position in its step.
-  public var acceptedByPosition: [Int64]
+  public var acceptedByPosition: [Int64] = []
   /// Time saved compared with steps without drafts; negative if drafting cost time.
-  public var savedMilliseconds: Double
+  public var savedMilliseconds: Double = 0
 
   /// The former name of ``acceptedByPosition``.
   @available(*, deprecated, renamed: "acceptedByPosition")
   public var acceptedByPlace: [Int64] { acceptedByPosition }
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// Contents and savings of the prefix cache.
 public struct PrefixCacheStatistics: Hashable, Sendable {
   /// Requests that looked up their prompt.
-  public var lookups: Int64
+  public var lookups: Int64 = 0
   /// Requests that found at least one token.
-  public var hits: Int64
+  public var hits: Int64 = 0
   /// Prompt tokens found, over all hits.
-  public var cachedTokens: Int64
+  public var cachedTokens: Int64 = 0
   /// Tokens computed again after a preemption because they had been evicted.
-  public var recomputedTokens: Int64
+  public var recomputedTokens: Int64 = 0
   /// KV blocks with cached tokens, in use or not.
-  public var cachedBlocks: Int64
+  public var cachedBlocks: Int64 = 0
   /// Cached KV blocks evicted so far.
-  public var blockEvictions: Int64
+  public var blockEvictions: Int64 = 0
   /// Cached recurrent states.
-  public var checkpoints: Int
+  public var checkpoints: Int = 0
   /// Maximum number of cached recurrent states.
-  public var maximumCheckpoints: Int
+  public var maximumCheckpoints: Int = 0
   /// Bytes of the cached states.
-  public var checkpointBytes: Int64
+  public var checkpointBytes: Int64 = 0
   /// States evicted so far.
-  public var checkpointEvictions: Int64
+  public var checkpointEvictions: Int64 = 0
   /// Requests that resumed from a saved state so far.
-  public var checkpointHits: Int64
+  public var checkpointHits: Int64 = 0
   /// Token index at which the last near-miss diverged, a prompt whose blocks matched beyond the last saved state. Nil
   /// if there was none.
   public var lastNearMiss: Int?
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// The part of the prefix cache in host memory, in addition to the device's caches.
 public struct HostCacheStatistics: Hashable, Sendable {
   /// Cached prefixes.
-  public var prefixes: Int64
+  public var prefixes: Int64 = 0
   /// Bytes of the cached prefixes.
-  public var bytes: Int64
+  public var bytes: Int64 = 0
   /// Maximum bytes.
-  public var maximumBytes: Int64
+  public var maximumBytes: Int64 = 0
   /// Prefixes read back into the caches so far.
-  public var hits: Int64
+  public var hits: Int64 = 0
   /// Prefixes copied out of the caches so far.
-  public var writes: Int64
+  public var writes: Int64 = 0
   /// Prefixes not copied because they are larger than the limit.
-  public var dropped: Int64
+  public var dropped: Int64 = 0
   /// Prefixes evicted to stay below the limit.
-  public var evictions: Int64
+  public var evictions: Int64 = 0
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// The part of the prefix cache on disk.
@@ -207,29 +225,38 @@ public struct DiskCacheStatistics: Hashable, Sendable {
   /// Why nothing is being written; nil if writing works. After a failure, writing is retried every few seconds.
   public var offReason: String?
   /// Files in the folder, including those of other processes.
-  public var files: Int64
+  public var files: Int64 = 0
   /// Bytes of these files.
-  public var bytes: Int64
+  public var bytes: Int64 = 0
   /// Maximum bytes.
-  public var maximumBytes: Int64
+  public var maximumBytes: Int64 = 0
   /// Files read so far.
-  public var reads: Int64
+  public var reads: Int64 = 0
   /// Files written so far.
-  public var writes: Int64
+  public var writes: Int64 = 0
   /// Writes that failed.
-  public var failures: Int64
+  public var failures: Int64 = 0
   /// Files not written because the disk was too slow.
-  public var dropped: Int64
+  public var dropped: Int64 = 0
   /// Files removed to stay below the limit.
-  public var evictions: Int64
+  public var evictions: Int64 = 0
   /// Files removed because they were invalid.
-  public var badFiles: Int64
+  public var badFiles: Int64 = 0
+
+  /// All values zero or empty, for tests that set what they need.
+  public init() {}
 }
 
 /// A set of matrices.
 public struct MatrixSum: Hashable, Sendable {
   /// Number of elements.
-  public var parameterCount: Int64
+  public var parameterCount: Int64 = 0
   /// Their size in memory.
-  public var bytes: Int64
+  public var bytes: Int64 = 0
+
+  /// A set of matrices.
+  public init(parameterCount: Int64 = 0, bytes: Int64 = 0) {
+    self.parameterCount = parameterCount
+    self.bytes = bytes
+  }
 }

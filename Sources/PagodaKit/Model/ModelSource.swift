@@ -1,7 +1,6 @@
 // ModelSource: the origin of a model.
 
 /// The origin of a model.
-@frozen
 public enum ModelSource: Hashable, Sendable {
   /// A folder with `config.json`, safetensors files and, for text, `tokenizer.json`.
   case folder(path: String)
@@ -52,17 +51,27 @@ public struct EmbeddedModel: Hashable, Sendable {
 public struct FetchedModel: Hashable, Sendable {
   /// Its name at its origin.
   public let name: String
+  let location: @Sendable () throws -> String?
+  let size: @Sendable () async throws -> Int64?
   let fetch: @Sendable (@escaping @Sendable (Double) -> Void) async throws -> String
 
   /// A model and a function that downloads it.
   /// - Parameters:
   ///   - name: its name at its origin.
+  ///   - location: returns the path of the model's folder or file if it is on this machine, without downloading
+  ///     anything; otherwise nil. Without this function a model never counts as downloaded.
+  ///   - size: asks the origin for the bytes of a download, for ``Availability/notDownloaded(bytes:)``; nil if unknown.
   ///   - fetch: returns the path of the model's folder or file, immediately if it is present. It receives a function for
-  ///     reporting a fraction from 0 to 1, and ends early when its task is cancelled.
+  ///     reporting a fraction from 0 to 1, and ends early when its task is cancelled. Its errors reach the caller as
+  ///     ``PagodaError/fetchFailed(_:)``.
   public init(
-    name: String, fetch: @escaping @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> String
+    name: String, location: @escaping @Sendable () throws -> String? = { nil },
+    size: @escaping @Sendable () async throws -> Int64? = { nil },
+    fetch: @escaping @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> String
   ) {
     self.name = name
+    self.location = location
+    self.size = size
     self.fetch = fetch
   }
 
@@ -76,7 +85,6 @@ public struct FetchedModel: Hashable, Sendable {
 /// The progress of a load.
 public struct LoadProgress: Hashable, Sendable {
   /// The phase.
-  @frozen
   public enum Phase: Hashable, Sendable {
     /// Files are being downloaded.
     case fetching

@@ -12,6 +12,16 @@ public struct QuantizeReport: Hashable, Sendable {
   public var quantizedCount: Int
   /// Weight files written.
   public var fileCount: Int
+
+  /// Creates one from its values, for tests.
+  public init(
+    inputBytes: Int64, outputBytes: Int64, quantizedCount: Int, fileCount: Int
+  ) {
+    self.inputBytes = inputBytes
+    self.outputBytes = outputBytes
+    self.quantizedCount = quantizedCount
+    self.fileCount = fileCount
+  }
 }
 
 extension ModelSource {

@@ -1,8 +1,8 @@
 // Event: an element of an answer's stream.
 
 /// An event in the stream of an answer. A token comes first, then the text that it completes, if any; `finished` comes
-/// last, exactly once. An answer that fails ends the stream with a ``PagodaError`` instead.
-@frozen
+/// last, exactly once. An answer that fails or is cancelled ends the stream with an error instead. Later versions may
+/// add cases.
 public enum Event: Hashable, Sendable {
   /// More of the answer.
   case text(String)
@@ -12,6 +12,8 @@ public enum Event: Hashable, Sendable {
   case toolCall(ToolCall)
   /// Output that looked like a call but is not valid; its markup is not text.
   case rejectedToolCall(RejectedToolCall)
+  /// A tool of a session failed; ``ChatSession/toolFailures`` decides what follows.
+  case toolFailed(ToolFailure)
   /// A token was sampled.
   case token(TokenInfo)
   /// Part of a long prompt has been read; only if ``Request/promptProgressInterval`` is set, before the first token.
@@ -57,13 +59,12 @@ public struct TokenLogProbability: Hashable, Sendable {
 }
 
 /// Why an answer ended.
-@frozen
 public enum FinishReason: String, Hashable, Sendable, CaseIterable {
   /// An end-of-text token, a stop token or a stop string.
   case stop
   /// The token limit or the context length.
   case length
-  /// The request was cancelled or the engine was shut down.
+  /// The request was cancelled or the engine was shut down. Streams throw instead, so clients do not see it.
   case cancelled
 }
 

@@ -1,9 +1,14 @@
 // Request: a prompt and the parameters of its answer.
 
 /// A prompt and the parameters of its answer.
+///
+/// ```swift
+/// var request = Request("Name a colour.", sampling: SamplingParameters(temperature: 0))
+/// request.grammar = .choice(["red", "green", "blue"])
+/// print(try await engine.respond(to: request))
+/// ```
 public struct Request: Hashable, Sendable {
   /// The prompt.
-  @frozen
   public enum Prompt: Hashable, Sendable {
     /// Text passed to the model without its chat template; control tokens in the text are recognised. If the tokenizer
     /// has start tokens (``Tokenizer/startTokens``), they are prepended unless the text begins with them.
@@ -16,7 +21,6 @@ public struct Request: Hashable, Sendable {
 
   /// A constraint on an answer. Enforced token by token, after thinking; a constraint that cannot be enforced is
   /// refused.
-  @frozen
   public enum Grammar: Hashable, Sendable {
     /// Any JSON object.
     case jsonObject
@@ -31,7 +35,6 @@ public struct Request: Hashable, Sendable {
   }
 
   /// Whether an answer must call tools.
-  @frozen
   public enum ToolChoice: Hashable, Sendable {
     /// The model decides.
     case automatic

@@ -45,7 +45,7 @@ extension Request.Grammar {
 
 extension SamplingParameters {
   func core(defaults: GenerationDefaults, tokenizer: Tokenizer?) throws -> pagoda.SamplingParams {
-    if maximumTokens == 0 { throw PagodaError.invalidArgument("max_tokens is 0; it must be at least 1") }
+    if maximumTokens == 0 { throw PagodaError.invalidArgument("max_tokens must be at least 1, got 0") }
     var params = pagoda.SamplingParams()
     params.temperature = Float(temperature ?? defaults.temperature ?? 0)
     params.top_k = Int32(clamping: topK ?? defaults.topK ?? 0)

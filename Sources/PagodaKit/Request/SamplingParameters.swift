@@ -2,6 +2,10 @@
 
 /// Sampling parameters and stop conditions of a request. Nil means the value in the model's `generation_config.json`,
 /// or else greedy sampling without penalties.
+///
+/// ```swift
+/// let session = ChatSession(engine, sampling: SamplingParameters(temperature: 0.7, topP: 0.95, seed: 1))
+/// ```
 public struct SamplingParameters: Hashable, Sendable, Codable {
   /// Flattens (above 1) or sharpens the distribution; 0 always selects the most likely token.
   public var temperature: Double?
@@ -41,8 +45,32 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   /// Nil reports no log probabilities, 0 those of the sampled tokens, n also those of the n most likely ones.
   public var topLogProbabilities: Int?
 
-  /// The model's own values.
-  public init() {}
+  /// Parameters; those not given are the model's own.
+  public init(
+    temperature: Double? = nil, topK: Int? = nil, topP: Double? = nil, minP: Double? = nil,
+    repetitionPenalty: Double? = nil, presencePenalty: Double? = nil, frequencyPenalty: Double? = nil,
+    logitBias: [Int32: Double] = [:], seed: UInt64? = nil, maximumTokens: Int? = nil, minimumTokens: Int = 0,
+    ignoresEndOfText: Bool = false, stopTokens: [Int32] = [], stopStrings: [String] = [], badWords: [String] = [],
+    thinkingBudget: Int? = nil, topLogProbabilities: Int? = nil
+  ) {
+    self.temperature = temperature
+    self.topK = topK
+    self.topP = topP
+    self.minP = minP
+    self.repetitionPenalty = repetitionPenalty
+    self.presencePenalty = presencePenalty
+    self.frequencyPenalty = frequencyPenalty
+    self.logitBias = logitBias
+    self.seed = seed
+    self.maximumTokens = maximumTokens
+    self.minimumTokens = minimumTokens
+    self.ignoresEndOfText = ignoresEndOfText
+    self.stopTokens = stopTokens
+    self.stopStrings = stopStrings
+    self.badWords = badWords
+    self.thinkingBudget = thinkingBudget
+    self.topLogProbabilities = topLogProbabilities
+  }
 
   /// Missing fields get their defaults, so that files written by hand or by an older version can be read.
   public init(from decoder: any Decoder) throws {

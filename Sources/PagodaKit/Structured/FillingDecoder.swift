@@ -12,35 +12,40 @@ struct Filled<Value> {
 final class FillingDecoder: Decoder {
   let source: JSONValue?
   let codingPath: [any CodingKey]
-  let userInfo: [CodingUserInfoKey: Any] = [:]
+  var userInfo: [CodingUserInfoKey: Any] { forms.decoder.userInfo }
+  let forms: ValueForms
   /// The enclosing types being decoded, outermost first; nil if no schema is derived.
   let types: [Any.Type]?
   private(set) var schema: JSONSchema?
   private(set) var properties: [JSONSchema.Property] = []
+  private var items: [JSONSchema] = []  // of an unkeyed container
+  private var isList = false  // whether the number of items was asked for; otherwise they are a tuple
 
-  init(_ source: JSONValue?, _ codingPath: [any CodingKey], types: [Any.Type]?) {
+  init(_ source: JSONValue?, _ codingPath: [any CodingKey], types: [Any.Type]?, _ forms: ValueForms) {
+    self.forms = forms
     self.source = source
     self.codingPath = codingPath
     self.types = types
   }
 
   static func read<Value: Decodable>(
-    _ type: Value.Type, from source: JSONValue?, at path: [any CodingKey] = [], inside types: [Any.Type]?
+    _ type: Value.Type, from source: JSONValue?, at path: [any CodingKey] = [], inside types: [Any.Type]?,
+    _ forms: ValueForms
   ) throws -> Filled<Value> {
     if let types, types.contains(where: { $0 == type }) {
       throw PagodaError.unsupported("\(type) contains itself; state its schema with SchemaProviding")
     }
     if types != nil, let stated = (type as? any SchemaProviding.Type)?.jsonSchema {
-      return Filled(value: try read(type, from: source, at: path, inside: nil).value, schema: stated)
+      return Filled(value: try read(type, from: source, at: path, inside: nil, forms).value, schema: stated)
     }
-    if let known = KnownForms.read(type, from: source) { return known }
+    if let known = KnownForms.read(type, from: source, forms) { return known }
     if let cases = try KnownForms.cases(of: type, from: source) { return cases }
     if let dictionary = type as? any TextKeyed.Type,
-      let filled = try dictionary.filled(source, path, types.map { $0 + [type] }) as? Filled<Value>
+      let filled = try dictionary.filled(source, path, types.map { $0 + [type] }, forms) as? Filled<Value>
     {
       return filled
     }
-    let decoder = FillingDecoder(source, path, types: types.map { $0 + [type] })
+    let decoder = FillingDecoder(source, path, types: types.map { $0 + [type] }, forms)
     let value: Value
     do {
       value = try type.init(from: decoder)
@@ -51,10 +56,20 @@ final class FillingDecoder: Decoder {
         "no schema can be derived for \(type): its init(from:) refused an empty value (\(error)); "
           + "state one with SchemaProviding, or make an enumeration CaseIterable")
     }
-    return Filled(value: value, schema: decoder.schema ?? .object(decoder.properties))
+    let guides = types == nil ? [] : (type as? any Guided.Type)?.guides ?? []
+    return Filled(value: value, schema: try decoder.wholeSchema.guided(by: guides))
+  }
+
+  private var wholeSchema: JSONSchema {
+    if let first = items.first { return isList ? .array(of: first) : .tuple(of: items) }
+    return schema ?? .object(properties)
   }
 
   func note(_ schema: JSONSchema) { self.schema = schema }
+
+  func note(item: JSONSchema) { if types != nil { items.append(item) } }
+
+  func noteList() { isList = true }
 
   func note(_ property: JSONSchema.Property) {
     if !properties.contains(where: { $0.name == property.name }) { properties.append(property) }
@@ -77,13 +92,15 @@ struct FillingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func contains(_ key: Key) -> Bool { true }  // otherwise a type that asks first would skip the key
 
-  func decodeNil(forKey key: Key) throws -> Bool { decoder.source?[key.stringValue] == .null }
+  func decodeNil(forKey key: Key) throws -> Bool { part(key) == .null }
+
+  private func part(_ key: Key) -> JSONValue? { decoder.source?[decoder.forms.name(of: key)] }
 
   private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, isRequired: Bool) throws -> Value {
-    let part = decoder.source?[key.stringValue]
+    let part = part(key)
     let filled = try FillingDecoder.read(
-      type, from: part == .null ? nil : part, at: codingPath + [key], inside: decoder.types)
-    decoder.note(JSONSchema.Property(key.stringValue, filled.schema, isRequired: isRequired))
+      type, from: part == .null ? nil : part, at: codingPath + [key], inside: decoder.types, decoder.forms)
+    decoder.note(JSONSchema.Property(decoder.forms.name(of: key), filled.schema, isRequired: isRequired))
     return filled.value
   }
 
@@ -111,7 +128,7 @@ struct FillingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
 
   private func optional<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
-    let part = decoder.source?[key.stringValue]
+    let part = part(key)
     let isMissing = part == nil || part == .null
     if isMissing && decoder.types == nil { return nil }
     let value = try read(type, key, isRequired: false)
@@ -143,20 +160,27 @@ struct FillingArray: UnkeyedDecodingContainer {
   }
 
   var codingPath: [any CodingKey] { decoder.codingPath }
-  var count: Int? { items.count }
-  var isAtEnd: Bool { currentIndex >= items.count }
+  var count: Int? {
+    decoder.noteList()
+    return items.count
+  }
+  var isAtEnd: Bool {
+    decoder.noteList()
+    return hasEnded
+  }
+  private var hasEnded: Bool { currentIndex >= items.count }
 
   mutating func decodeNil() throws -> Bool {
-    guard !isAtEnd, items[currentIndex] == .null else { return false }
+    guard !hasEnded, items[currentIndex] == .null else { return false }
     currentIndex += 1
     return true
   }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let item = isAtEnd ? nil : items[currentIndex]
-    let filled = try FillingDecoder.read(type, from: item, at: codingPath, inside: decoder.types)
+    let item = hasEnded ? nil : items[currentIndex]
+    let filled = try FillingDecoder.read(type, from: item, at: codingPath, inside: decoder.types, decoder.forms)
     currentIndex += 1
-    decoder.note(.array(of: filled.schema))
+    decoder.note(item: filled.schema)
     return filled.value
   }
 
@@ -181,7 +205,8 @@ struct FillingValue: SingleValueDecodingContainer {
   func decodeNil() -> Bool { decoder.source == .null }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let filled = try FillingDecoder.read(type, from: decoder.source, at: codingPath, inside: decoder.types)
+    let filled = try FillingDecoder.read(
+      type, from: decoder.source, at: codingPath, inside: decoder.types, decoder.forms)
     decoder.note(filled.schema)
     return filled.value
   }

@@ -10,7 +10,7 @@
 /// ])
 /// ```
 ///
-/// ``derived(from:)`` creates one from a `Decodable` type. Properties keep the order of their declaration.
+/// ``derived(from:decoder:)`` creates one from a `Decodable` type. Properties keep the order of their declaration.
 public struct JSONSchema: Hashable, Sendable {
   /// One property of an object.
   public struct Property: Hashable, Sendable {
@@ -69,15 +69,27 @@ public struct JSONSchema: Hashable, Sendable {
       .with("maxItems", count.map { .integer(Int64($0.upperBound)) })
   }
 
-  /// A string. `format` is a name such as `date` or `uuid`, `pattern` a regular expression of ECMA-262.
+  /// A list with one element for each of these schemas.
+  public static func tuple(of items: [JSONSchema]) -> JSONSchema {
+    if let first = items.first, items.allSatisfy({ $0 == first }) {
+      return .array(of: first, count: items.count...items.count)
+    }
+    let count = JSONValue.integer(Int64(items.count))
+    return JSONSchema(
+      value: .object([
+        "type": .string("array"), "prefixItems": .array(items.map(\.value)), "minItems": count, "maxItems": count,
+      ]))
+  }
+
+  /// A string. `pattern` is a regular expression of ECMA-262.
   public static func string(
-    minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil, format: String? = nil
+    minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil, format: StringFormat? = nil
   ) -> JSONSchema {
     JSONSchema(value: .object(["type": .string("string")]))
       .with("minLength", minimumLength.map { .integer(Int64($0)) })
       .with("maxLength", maximumLength.map { .integer(Int64($0)) })
       .with("pattern", pattern.map { .string($0) })
-      .with("format", format.map { .string($0) })
+      .with("format", format.map { .string($0.rawValue) })
   }
 
   /// One of these strings.
@@ -105,17 +117,24 @@ public struct JSONSchema: Hashable, Sendable {
   /// The same schema with a description for the model.
   public func described(_ description: String) -> JSONSchema { with("description", .string(description)) }
 
-  /// An object's schema with one property replaced, for example a derived one that needs limits or a description. A
-  /// property that the object does not have is appended.
-  public func replacing(_ name: String, with schema: JSONSchema) -> JSONSchema {
-    guard case .object(let properties)? = value["properties"] else { return self }
-    var changed = properties
-    if let index = changed.firstIndex(where: { $0.key == name }) {
-      changed[index].value = schema.value
-    } else {
-      changed.append(.init(key: name, value: schema.value))
+  /// An object's schema with one property replaced, for example a derived one that needs limits or a description.
+  /// Throws if the object has no such property.
+  public func replacing(_ name: String, with schema: JSONSchema) throws -> JSONSchema {
+    _ = try property(name)
+    guard case .object(var properties)? = value["properties"] else { return self }
+    for index in properties.indices where properties[index].key == name { properties[index].value = schema.value }
+    return with("properties", .object(properties))
+  }
+
+  /// The schema of a property; throws an error that names those that exist.
+  func property(_ name: String) throws -> JSONSchema {
+    let properties = value["properties"]?.objectValue ?? []
+    guard let property = properties.last(where: { $0.key == name }) else {
+      let names = properties.map { "'\($0.key)'" }.joined(separator: ", ")
+      throw PagodaError.invalidArgument(
+        "the schema has no property '\(name)'; it has \(names.isEmpty ? "none" : names)")
     }
-    return with("properties", .object(changed))
+    return JSONSchema(value: property.value)
   }
 
   func with(_ key: String, _ newValue: JSONValue?) -> JSONSchema {
@@ -127,4 +146,38 @@ public struct JSONSchema: Hashable, Sendable {
     }
     return JSONSchema(value: .object(members))
   }
+}
+
+/// The format of a string, such as `.date` or `"date"`.
+public struct StringFormat: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
+  /// Its name in a JSON schema.
+  public var rawValue: String
+
+  /// A format by its name in a JSON schema.
+  public init(rawValue: String) { self.rawValue = rawValue }
+  /// A format by its name in a JSON schema.
+  public init(stringLiteral name: String) { rawValue = name }
+
+  /// `2026-11-18`.
+  public static let date: StringFormat = "date"
+  /// `02:30:00Z`.
+  public static let time: StringFormat = "time"
+  /// `2026-11-18T02:30:00Z`.
+  public static let dateTime: StringFormat = "date-time"
+  /// `P3D` or `PT2H30M`.
+  public static let duration: StringFormat = "duration"
+  /// A UUID in lower case.
+  public static let uuid: StringFormat = "uuid"
+  /// An e-mail address.
+  public static let email: StringFormat = "email"
+  /// The name of a host.
+  public static let hostname: StringFormat = "hostname"
+  /// An IPv4 address.
+  public static let ipv4: StringFormat = "ipv4"
+  /// An IPv6 address.
+  public static let ipv6: StringFormat = "ipv6"
+  /// A URI with its scheme.
+  public static let uri: StringFormat = "uri"
+  /// Bytes in Base64.
+  public static let base64: StringFormat = "byte"
 }

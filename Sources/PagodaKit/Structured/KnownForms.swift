@@ -2,7 +2,7 @@
 internal import Foundation
 
 enum KnownForms {
-  static func read<Value>(_ type: Value.Type, from source: JSONValue?) -> Filled<Value>? {
+  static func read<Value>(_ type: Value.Type, from source: JSONValue?, _ forms: ValueForms) -> Filled<Value>? {
     func made(_ value: Any, _ schema: JSONSchema) -> Filled<Value>? {
       (value as? Value).map { Filled(value: $0, schema: schema) }
     }
@@ -13,11 +13,10 @@ enum KnownForms {
     case is Double.Type: return made(source?.doubleValue ?? 0, .number())
     case is Float.Type: return made(Float(source?.doubleValue ?? 0), .number())
     case is Decimal.Type: return made(Decimal(source?.doubleValue ?? 0), .number())
-    case is Date.Type:
-      return made(Date(timeIntervalSinceReferenceDate: source?.doubleValue ?? 0), .number())
-    case is Data.Type: return made(Data(base64Encoded: text) ?? Data(), .string(format: "byte"))
-    case is UUID.Type: return made(UUID(uuidString: text) ?? UUID(), .string(format: "uuid"))
-    case is URL.Type: return made(URL(string: text) ?? URL(filePath: "/"), .string(format: "uri"))
+    case is Date.Type: return made(forms.date(source), forms.dateSchema)
+    case is Data.Type: return made(Data(base64Encoded: text) ?? Data(), .string(format: .base64))
+    case is UUID.Type: return made(UUID(uuidString: text) ?? UUID(), .string(format: .uuid))
+    case is URL.Type: return made(URL(string: text) ?? URL(filePath: "/"), .string(format: .uri))
     default:
       guard let integer = type as? any FixedWidthInteger.Type else { return nil }
       return made(number(integer, source?.intValue ?? 0), bounds(integer))
@@ -57,17 +56,21 @@ enum KnownForms {
 
 /// Dictionaries with string keys: the only container whose keys are not known beforehand.
 protocol TextKeyed {
-  static func filled(_ source: JSONValue?, _ path: [any CodingKey], _ types: [Any.Type]?) throws -> Any
+  static func filled(
+    _ source: JSONValue?, _ path: [any CodingKey], _ types: [Any.Type]?, _ forms: ValueForms
+  ) throws -> Any
 }
 
 extension Dictionary: TextKeyed where Key == String, Value: Decodable {
-  static func filled(_ source: JSONValue?, _ path: [any CodingKey], _ types: [Any.Type]?) throws -> Any {
+  static func filled(
+    _ source: JSONValue?, _ path: [any CodingKey], _ types: [Any.Type]?, _ forms: ValueForms
+  ) throws -> Any {
     var value: [String: Value] = [:]
     for member in source?.objectValue ?? [] {
-      value[member.key] = try FillingDecoder.read(Value.self, from: member.value, at: path, inside: types).value
+      value[member.key] = try FillingDecoder.read(Value.self, from: member.value, at: path, inside: types, forms).value
     }
     if types == nil { return Filled(value: value, schema: .object([])) }
-    let form = try FillingDecoder.read(Value.self, from: nil, at: path, inside: types).schema
+    let form = try FillingDecoder.read(Value.self, from: nil, at: path, inside: types, forms).schema
     return Filled(value: value, schema: .dictionary(of: form))
   }
 }

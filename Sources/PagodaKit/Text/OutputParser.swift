@@ -6,6 +6,11 @@ internal import CxxCore
 ///
 /// Reads calls in the formats of Qwen's models, XML and JSON. Parameters are converted according to the tool's schema;
 /// a value that cannot be converted stays a string. Markup never becomes text.
+///
+/// ```swift
+/// let parser = try OutputParser(startsInReasoning: true)
+/// print(parser.push("It is late.</think>Good"), parser.push(" night."), parser.finish())
+/// ```
 public final class OutputParser {
   /// How an answer starts.
   package enum Opening: Sendable {

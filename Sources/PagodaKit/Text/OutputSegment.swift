@@ -1,7 +1,6 @@
 // OutputSegment: the parts that OutputParser splits an answer into.
 
 /// A segment of an answer, as returned by ``OutputParser``.
-@frozen
 public enum OutputSegment: Hashable, Sendable {
   /// More of the answer.
   case text(String)

@@ -2,6 +2,11 @@
 internal import CxxCore
 
 /// Text to token ids and back, according to the model's `tokenizer.json`. Can be used from any thread.
+///
+/// ```swift
+/// let tokenizer = try await Tokenizer.load(.folder(path: "Models/Qwen3.5-0.8B"))
+/// print(try tokenizer.decode(tokenizer.encode("Hello")))
+/// ```
 public final class Tokenizer: Sendable {
   let core: pagoda.Tokenizer
 

@@ -26,8 +26,9 @@ extension PagodaError {
 }
 
 extension pagoda.Status {
-  /// Throws the status as an error, unless it is ok.
+  /// Throws the status as an error, unless it is ok; work that was cancelled throws `CancellationError`.
   func throwIfError() throws {
+    if code == .cancelled { throw CancellationError() }
     if let error = PagodaError(self) { throw error }
   }
 }

@@ -1,7 +1,17 @@
 // PagodaError: all errors as one enumeration; the message says what failed and why.
 
-/// An error of the engine. Each case carries a message for the user.
-@frozen
+/// An error of the engine. Each case carries a message for the user. Later versions may add cases, so a `switch` needs
+/// a `default`.
+///
+/// ```swift
+/// do {
+///   print(try await session.respond(to: question))
+/// } catch PagodaError.contextOverflow {
+///   session.reset()
+/// } catch let error as PagodaError {
+///   print(error.message)
+/// }
+/// ```
 public enum PagodaError: Error, Hashable, Sendable {
   /// The caller passed an argument that can never work; the message names it.
   case invalidArgument(String)
@@ -19,12 +29,16 @@ public enum PagodaError: Error, Hashable, Sendable {
   case outOfMemory(String)
   /// No capacity at the moment: a full queue or an exhausted budget. May succeed later.
   case resourceExhausted(String)
-  /// The request was cancelled.
+  /// The core cancelled its work. Cancelled tasks of your program get `CancellationError` instead.
   case cancelled(String)
   /// A device failed during a step; the engine continues with later requests.
   case deviceFailure(String)
-  /// The engine has been shut down.
+  /// The engine has been shut down, or the model unloaded, before or during the work.
   case shutDown(String)
+  /// A model could not be downloaded; the message has the reason.
+  case fetchFailed(String)
+  /// A token limit ended the answer before its value was complete.
+  case incompleteOutput(IncompleteOutput)
   /// A bug in Pagoda itself.
   case `internal`(String)
 }
@@ -49,6 +63,8 @@ extension PagodaError {
     case .cancelled(let message): ("cancelled", message)
     case .deviceFailure(let message): ("device_error", message)
     case .shutDown(let message): ("shut_down", message)
+    case .fetchFailed(let message): ("fetch_failed", message)
+    case .incompleteOutput(let output): ("incomplete_output", output.message)
     case .internal(let message): ("internal", message)
     }
   }
@@ -57,4 +73,8 @@ extension PagodaError {
 extension PagodaError: CustomStringConvertible {
   /// The code and the message.
   public var description: String { "\(code): \(message)" }
+}
+
+extension PagodaError {
+  static var shutDownWhileRunning: PagodaError { .shutDown("the engine was shut down while it was answering") }
 }

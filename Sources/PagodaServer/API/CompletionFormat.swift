@@ -112,7 +112,8 @@ struct CompletionEncoder: StreamEncoder {
     case .event(let index, .engine(let event)):
       switch event {
       case .text(let text), .reasoning(let text): return (chunk(index, text), false)
-      case .toolCall, .rejectedToolCall, .promptProgress, .contextTrimmed: return ("", false)  // not asked for
+      // not asked for
+      case .toolCall, .rejectedToolCall, .toolFailed, .promptProgress, .contextTrimmed: return ("", false)
       case .token(let token):
         if format.request.logprobs != nil { waiting[index].append(token) }
         // A model without a tokenizer produces no text: a streaming client still sees each token.

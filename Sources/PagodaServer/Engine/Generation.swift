@@ -196,7 +196,7 @@ final class AnswerReader {
   func read(_ event: Event) -> [AnswerSegment] {
     switch event {
     case .text(let text), .reasoning(let text): return parser.push(text).map(segment)
-    case .toolCall, .rejectedToolCall, .contextTrimmed: return []  // the engine gets tokens, without tools
+    case .toolCall, .rejectedToolCall, .toolFailed, .contextTrimmed: return []  // the engine gets tokens, without tools
     case .promptProgress(let progress): return [.progress(progress)]
     case .token(let token):
       if token.id == thinking.open { isReasoning = true }

@@ -79,7 +79,8 @@ struct LlamaEncoder: StreamEncoder {
     case .event(_, .engine(let event)):
       switch event {
       case .text(let text), .reasoning(let text): return (part(text), false)
-      case .toolCall, .rejectedToolCall, .promptProgress, .contextTrimmed: return ("", false)  // not asked for
+      // not asked for
+      case .toolCall, .rejectedToolCall, .toolFailed, .promptProgress, .contextTrimmed: return ("", false)
       case .token(let token):
         waiting.append(token)
         return ("", false)

@@ -1,4 +1,4 @@
-// A tour of the API: events, a conversation, an error. Its switches have no default case, so new cases break this build.
+// A tour of the API: events, a conversation, an error. Its switches have a default for cases of later versions.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -11,8 +11,9 @@ enum Tour {
       switch event {
       case .text(let text): print(text, terminator: "")
       case .reasoning(let text): print("(\(text))", terminator: "")
-      case .toolCall, .rejectedToolCall, .token, .promptProgress, .contextTrimmed: break
+      case .toolCall, .rejectedToolCall, .toolFailed, .token, .promptProgress, .contextTrimmed: break
       case .finished(let completion): print("\n\(describe(completion.finishReason))")
+      @unknown default: break
       }
     }
     print(try await ChatSession(engine).respond(to: "What is 12 plus 30?"))
@@ -28,6 +29,7 @@ enum Tour {
     case .stop: "complete"
     case .length: "cut off"
     case .cancelled: "cancelled"
+    @unknown default: "ended"
     }
   }
 }

@@ -42,7 +42,8 @@ struct Turn {
         case .toolCall(let call):
           calls.append(
             .init(id: call.id, toolName: call.name, arguments: try GeneratedContent(json: call.arguments)))
-        case .reasoning, .rejectedToolCall, .token, .promptProgress, .contextTrimmed, .finished: break
+        case .reasoning, .rejectedToolCall, .toolFailed, .token, .promptProgress, .contextTrimmed, .finished: break
+        @unknown default: break
         }
       }
       try Task.checkCancellation()
