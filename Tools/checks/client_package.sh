@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds and runs Apps/Examples, a package without C++ interop, as a client that depends on a version of this package, with no
+# Builds and runs Apps/Examples and Tests/Client, which uses every public entry point, in a package without C++ interop, as a
+# client that depends on a version of this package, with no
 # network and nothing cached: it must resolve, fetch nothing else, build and chat. With the trait Transformers on, SwiftPM must
 # request swift-transformers, which is not available here. A program that does not request the embedded model, CUDA and the
 # software device must not contain them. Release only: with BIN (swift build --show-bin-path), the sources are also
@@ -15,7 +16,9 @@ if [ $# -gt 0 ]; then
   for program in Ask Tour Lean; do
     swiftc -typecheck -swift-version 6 -parse-as-library -I "$1/Modules" Apps/Examples/Sources/$program/*.swift
   done
-  echo "examples, debug: type-check"
+  swiftc -typecheck -warnings-as-errors -swift-version 6 -parse-as-library -I "$1/Modules" \
+    -Xcc "-fmodule-map-file=$1/CDigest.build/module.modulemap" Tests/Client/*.swift
+  echo "examples and entry points, debug: type-check"
 fi
 
 # A repository whose only commit is the version 0.1.0. `stash create` locks the index, so it gets a copy: another check may be
@@ -39,6 +42,11 @@ client() {
   cp -R Apps/Examples/Sources "$work/$1"
   sed "s|name: \"pagoda\", path: \"../..\"|url: \"file://$work/pagoda\", from: \"0.1.0\"${2:-}|; s|tools-version: 6.0|tools-version: 6.1|" \
     Apps/Examples/Package.swift >"$work/$1/Package.swift"
+  cp -R Tests/Client "$work/$1/Sources/EntryPoints"
+  cat >>"$work/$1/Package.swift" <<'EOF'
+let more = ["PagodaHub", "PagodaTesting"].map { Target.Dependency.product(name: $0, package: "pagoda") }
+package.targets.append(.executableTarget(name: "EntryPoints", dependencies: [kit, mini] + more))
+EOF
   grep -q 'from: "0.1.0"' "$work/$1/Package.swift" || { echo "the examples name pagoda in another way: correct this check" >&2; exit 1; }
 }
 in_client() { (cd "$work/$1" && shift && $offline "$@"); }
@@ -77,6 +85,7 @@ expect() {
 model=$work/pagoda/Sources/MiniModel/files
 expect Tour '*Paris*complete*42*' "$(in_client plain "$bin/Tour")"
 expect Ask '*Tokyo*stop*tokens*' "$(in_client plain "$bin/Ask" "What is the capital of Japan?")"
+expect EntryPoints '*Paris.*Sunny.*' "$(in_client plain "$bin/EntryPoints")"
 expect Lean '*Paris*' "$(in_client plain "$bin/Lean" "$model" "What is the capital of France?")"
 expect "Lean without CUDA" '*built without*PagodaCUDA*' "$("$bin/Lean" "$model" "Hello" cuda)"
 expect "Lean without the software device" '*built without*PagodaSoftwareDevice*' "$("$bin/Lean" "$model" "Hello" software)"
@@ -99,4 +108,7 @@ if [ -z "$(symbols "$bin/Ask")" ] || [ "$(($(size "$bin/Ask") - $(size "$bin/Lea
   echo "the check of symbols and sizes does not see the embedded model in Ask" >&2
   exit 1
 fi
-echo "versioned client: Lean has $(size "$bin/Lean") bytes, Ask, with the embedded model, $(size "$bin/Ask")"
+for program in Lean Ask; do
+  strip -o "$work/stripped" "$bin/$program"
+  echo "versioned client: $program has $(size "$bin/$program") bytes, $(size "$work/stripped") stripped"
+done
