@@ -1,7 +1,7 @@
 // HubTokenizer: the tokenizers of Hugging Face's swift-transformers behind PagodaKit's protocol, with the trait
 // Transformers.
 #if Transformers
-internal import Foundation
+public import Foundation
 public import PagodaKit
 internal import Tokenizers
 
@@ -21,19 +21,23 @@ public final class HubTokenizer: ChatTokenizer {
     do {
       tokenizer = try await AutoTokenizer.from(modelFolder: URL(fileURLWithPath: folder))
     } catch {
+      try Task.checkCancellation()
       throw PagodaError.badFile(
         "\(folder): swift-transformers cannot read its tokenizer: \(error.localizedDescription)")
     }
   }
 
+  /// The same, with the folder as a URL.
+  public convenience init(folder: URL) async throws { try await self.init(folder: folder.path) }
+
   /// Downloads the tokenizer of a model on the Hugging Face hub, such as `Qwen/Qwen3.5-0.8B`, or takes it from the
   /// cache.
-  public init(hub id: String) async throws {
-    do {
-      tokenizer = try await AutoTokenizer.from(pretrained: id)
-    } catch {
-      throw PagodaError.notFound("\(id): swift-transformers cannot load its tokenizer: \(error.localizedDescription)")
-    }
+  /// - Parameters:
+  ///   - id: the model.
+  ///   - revision: a branch, a tag or a commit.
+  public convenience init(hub id: String, revision: String = "main") async throws {
+    let files = ["tokenizer*", "config.json", "*.jinja", "vocab.json", "merges.txt", "special_tokens_map.json"]
+    try await self.init(folder: HubSnapshot.fetch(id, revision: revision, matching: files))
   }
 
   /// Token ids of `text`; control tokens in the text are recognised, and none are added at the ends.
@@ -77,7 +81,7 @@ public final class HubTokenizer: ChatTokenizer {
 
   private static func plain(_ value: JSONValue) -> any Sendable {
     switch value {
-    case .null: NSNull()
+    case .null: String?.none  // swift-jinja refuses NSNull
     case .bool(let value): value
     case .integer(let value): Int(value)
     case .unsigned(let value): Double(value)

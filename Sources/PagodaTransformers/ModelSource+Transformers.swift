@@ -1,7 +1,7 @@
 // ModelSource.transformersHub: models by hub id through the Hub client of swift-transformers, with the trait
 // Transformers.
 #if Transformers
-internal import Hub
+internal import Foundation
 public import PagodaKit
 
 extension ModelSource {
@@ -11,16 +11,10 @@ extension ModelSource {
   public static func transformersHub(_ id: String, revision: String = "main") -> ModelSource {
     .fetched(
       FetchedModel(name: "\(id)@\(revision)") { progress in
-        do {
-          let folder = try await HubApi.shared.snapshot(
-            from: id, revision: revision, matching: ["*.json", "*.jinja", "*.safetensors"]
-          ) { progress($0.fractionCompleted) }
-          return folder.path
-        } catch let error as CancellationError {
-          throw error
-        } catch {
-          throw PagodaError.notFound("\(id): swift-transformers cannot fetch it: \(error.localizedDescription)")
-        }
+        let folder = try await HubSnapshot.fetch(
+          id, revision: revision, matching: ["*.json", "*.jinja", "*.safetensors"], progress: progress)
+        try HubSnapshot.checkModel(folder, id)
+        return folder.path
       })
   }
 }

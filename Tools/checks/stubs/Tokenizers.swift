@@ -1,4 +1,5 @@
-// The part of swift-transformers' Tokenizers that HubTokenizer uses, for type checking where it cannot be fetched (1.x).
+// The part of swift-transformers' Tokenizers that HubTokenizer uses, where it cannot be fetched (1.x). A template's values are
+// converted by swift-jinja's rules.
 import Foundation
 
 /// A message of a conversation.
@@ -32,6 +33,29 @@ public enum AutoTokenizer {
 
   /// Reads the tokenizer of a folder.
   public static func from(modelFolder: URL, strict: Bool = true) async throws -> any Tokenizer {
+    if try modelFolder.checkResourceIsReachable() { return StubTokenizer() }
     throw CocoaError(.fileReadUnknown)
+  }
+}
+
+/// Each id counts the nulls of the template's values.
+struct StubTokenizer: Tokenizer {
+  func encode(text: String, addSpecialTokens: Bool) -> [Int] { [] }
+  func decode(tokens: [Int], skipSpecialTokens: Bool) -> String { "" }
+  func convertTokenToId(_ token: String) -> Int? { nil }
+  func applyChatTemplate(
+    messages: [Message], chatTemplate: ChatTemplateArgument?, addGenerationPrompt: Bool, truncation: Bool,
+    maxLength: Int?, tools: [ToolSpec]?, additionalContext: [String: any Sendable]?
+  ) throws -> [Int] { [try nulls(messages), try nulls(tools)] }
+}
+
+/// The number of nulls; throws for a value of a type that templates do not have.
+private func nulls(_ value: Any?) throws -> Int {
+  switch value {
+  case nil: 1
+  case is String, is Int, is Double, is Bool: 0
+  case let values as [Any?]: try values.reduce(0) { $0 + (try nulls($1)) }
+  case let members as [String: Any?]: try members.values.reduce(0) { $0 + (try nulls($1)) }
+  default: throw CocoaError(.coderInvalidValue)
   }
 }
