@@ -173,7 +173,12 @@ import Testing
     #expect(
       first["vllm:request_success_total"] == 3 && second.rate(of: "pagoda:engine_steps_total", since: first) == 20)
     first.values = [:]
-    #expect(second.lines(since: first, rates: [1, 2, 3], url: "u", width: 80).allSatisfy { columnWidth(of: $0) <= 80 })
+    for width in [40, 80] {
+      let lines = second.lines(since: first, rates: [1, 2, 3], url: "u", width: width).flatMap {
+        wrapped($0, width: width).split(separator: "\n")
+      }
+      #expect(lines.allSatisfy { columnWidth(of: String($0)) <= width })
+    }
     #expect(sparkline([0, 1, 2, 4]) == "▁▂▄█")
   }
 

@@ -92,11 +92,12 @@ package struct AgentLoad: Sendable {
             start(Array(other), agent, branch: fork, from: turn, in: group, send: send, record: record)
           }
         }
-        guard var (measured, message) = send(messages) else { return }
+        guard let answer = send(messages) else { return }
+        var measured = answer.0
         (measured.agent, measured.branch, measured.turn) = (agent, branch, turn)
         record(measured)
         if measured.error != nil { return }
-        messages.append(message)
+        messages.append(answer.1)
         messages.append(result(after: messages, agent, branch: branch, turn + 1))
       }
     }

@@ -92,7 +92,7 @@ class Crowd {
 // Two interleaved streams of requests: after each, the heap is as large as the last time, to within a thousandth.
 PAGODA_TEST(flat_memory_over_random_requests) {
   if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
-  constexpr size_t kWarmUp = 4, kRounds = 10;
+  constexpr size_t kWarmUp = 8, kRounds = 14;  // the caches of grammars and masks fill first
   constexpr int kRequests = 200;
   const auto tokenizer = test::make_awkward_tokenizer();
   const CoreConfig config = make_config(tokenizer);
