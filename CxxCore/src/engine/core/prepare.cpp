@@ -13,9 +13,8 @@ namespace pagoda::engine {
 
 constexpr size_t kMaxIdBytes = 256;
 constexpr int32_t kMaxSavesPerPrompt = 16;
-constexpr int64_t kDefaultThinkingBudget =
-    32768;                                   // tokens; Qwen's advice for the length of an answer with its thinking
-constexpr int64_t kMaxLookupTokens = 32768;  // of an answer; a waiting request holds memory for its index already
+constexpr int64_t kDefaultThinkingBudget = 32768;  // tokens; Qwen's advice for an answer with its thinking
+constexpr int64_t kMaxLookupTokens = 32768;        // of an answer; a waiting request holds memory for its index already
 
 int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
   const int64_t pool = blocks_.num_blocks() * config_.limits.block_size + 1;  // the last token is never cached
@@ -23,11 +22,12 @@ int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept
   return std::max<int64_t>(max_new_tokens, 1);
 }
 
-// An answer without any limit: at least a quarter of the context that is left belongs to the answer itself.
-static int64_t thinking_budget_of(const Request& request, int64_t max_tokens) noexcept {
+// An answer without any limit: at least a quarter of the context that is left belongs to the answer itself. It does not
+// depend on the tokens of an answer that is computed again, so that a replay thinks as long.
+static int64_t thinking_budget_of(const Request& request, int64_t num_left) noexcept {
   const bool is_default = request.sampling.max_tokens <= 0 && request.prompt_has_thinking_tags;
   if (request.sampling.thinking_budget >= 0 || !is_default) return request.sampling.thinking_budget;
-  return std::min(kDefaultThinkingBudget, max_tokens - max_tokens / 4);
+  return std::min(kDefaultThinkingBudget, num_left - num_left / 4);
 }
 
 static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
@@ -134,7 +134,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   const std::span<const int32_t> tags =
       request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};
   active->splits_thinking = request.prompt_has_thinking_tags;
-  active->thinking = Thinking(thinking_format_, tags, static_cast<int32_t>(thinking_budget_of(request, max_tokens)));
+  active->thinking =
+      Thinking(thinking_format_, tags, static_cast<int32_t>(thinking_budget_of(request, default_max_tokens(prompt))));
   if (!request.grammar.kind.empty()) {
     PAGODA_ASSIGN_OR_RETURN(active->grammar, grammars_.find_or_compile(request.grammar));
   }
