@@ -25,8 +25,9 @@ final class HTTPConnection: Sendable {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpShouldSetCookies = false
-    // The delegate's own timer watches the transfer: on some platforms this timeout does not detect trickling bytes.
-    configuration.timeoutIntervalForRequest = settings.stallSeconds * 4
+    // The delegate's own timer watches the transfer: on some platforms this timeout does not detect trickling bytes. It is
+    // long, because FoundationNetworking traps when it expires while a task waits for the answer to a redirect.
+    configuration.timeoutIntervalForRequest = max(settings.stallSeconds * 4, 60)
     configuration.timeoutIntervalForResource = 7 * 86400
     delegate = TransferDelegate(stallSeconds: settings.stallSeconds)
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegate.queue)
