@@ -178,11 +178,12 @@ extension FieldReader {
   /// The constraint given by `type` of an object such as `response_format`; `schema` is in it or in `json_schema`.
   func grammar(_ key: String) throws -> Request.Grammar? {
     guard let format = try object(key) else { return nil }
+    let holder = try format.object("json_schema") ?? format
+    _ = (try holder.string("name"), try holder.flag("strict"))
     switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {
     case "text": return nil
     case "json_object": return .jsonObject
     case "json_schema":
-      let holder = try format.object("json_schema") ?? format
       guard let schema = holder["schema"] else { throw holder.missing("schema") }
       guard schema.objectValue != nil || schema.boolValue != nil else {
         throw APIError.invalid("\(holder.path)schema must be an object", param: holder.path + "schema")

@@ -49,9 +49,12 @@ struct ResponsesRequest: Sendable {
     var sampling = try fields.sampling(FieldTable.sampling.subtracting(["max_tokens"]))
     sampling.maximumTokens = try fields.tokenLimit("max_output_tokens")
     sampling.thinkingBudget = sampling.thinkingBudget ?? thinking.budget
-    let included = try fields.array("include")?.compactMap(\.stringValue) ?? []
+    let included = try fields.array("include") ?? []
+    guard included.allSatisfy({ $0.stringValue != nil }) else {
+      throw APIError.invalid("include must be a list of strings", param: "include")
+    }
     let count = try fields.integer("top_logprobs", in: 0...20)
-    wantsLogprobs = count ?? 0 > 0 || included.contains("message.output_text.logprobs")
+    wantsLogprobs = count ?? 0 > 0 || included.contains(.string("message.output_text.logprobs"))
     if wantsLogprobs { sampling.topLogProbabilities = count ?? 0 }
     let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
     generation = Generation(
