@@ -16,9 +16,9 @@ using test::FakeHarness;
 using test::Recorder;
 
 constexpr int32_t kTurnEnd = 96, kAnswer = 24, kResult = 60;
-constexpr int32_t kShared = 3400;  // tokens: the instructions and tools
+constexpr int32_t kSharedTokens = 3400;  // tokens: the instructions and tools
 
-struct Burst {
+struct BurstSize {
   int32_t num_agents = 100;
   int32_t num_checkpoints = 32;
   bool has_state = true;
@@ -35,7 +35,7 @@ struct Agent {
   bool is_seen = false;               // the current turn has its first token
 };
 
-struct Outcome {
+struct BurstOutcome {
   double fairness = 0, median = 0, p95 = 0;  // Jain's index over turns; seconds to the first token of the first turn
   int64_t num_first_tokens = 0;              // prompt tokens computed for first turns
   int64_t num_own = 0;                       // those that no other agent has
@@ -44,7 +44,7 @@ struct Outcome {
 
 class Fleet {
  public:
-  explicit Fleet(const Burst& burst)
+  explicit Fleet(const BurstSize& burst)
       : burst_(burst),
         rng_(burst.seed),
         harness_({.num_blocks = 8192,
@@ -56,17 +56,17 @@ class Fleet {
                  {kTurnEnd}),
         agents_(static_cast<size_t>(burst.num_agents)) {}
 
-  Outcome run() {
-    std::vector<int32_t> shared = tokens(kShared - 1);
+  BurstOutcome run() {
+    std::vector<int32_t> shared = tokens(kSharedTokens - 1);
     shared.push_back(kTurnEnd);
     for (Agent& agent : agents_) {
       agent.prompt = shared;
       add_message(agent, 80 + static_cast<int32_t>(rng_() % 80));
-      agent.num_own = static_cast<int32_t>(agent.prompt.size()) - kShared;
+      agent.num_own = static_cast<int32_t>(agent.prompt.size()) - kSharedTokens;
       outcome_.num_own += agent.num_own;
       send(agent);
     }
-    num_ideal_ = kShared;
+    num_ideal_ = kSharedTokens;
     while (num_done_ < burst_.num_turns && !test::failed()) step();
     return summary();
   }
@@ -123,7 +123,7 @@ class Fleet {
     send(agent);
   }
 
-  Outcome summary() {
+  BurstOutcome summary() {
     double sum = 0, squares = 0;
     std::vector<double> times;
     for (const Agent& agent : agents_) {
@@ -142,29 +142,29 @@ class Fleet {
     test::note("Jain " + std::to_string(outcome_.fairness) + ", first turn p50 " + std::to_string(outcome_.median) +
                " s, p95 " + std::to_string(outcome_.p95) + " s, computed over ideal " +
                std::to_string(outcome_.computed_over_ideal) + ", first turns computed " +
-               std::to_string(outcome_.num_first_tokens) + " of " + std::to_string(kShared + outcome_.num_own) +
+               std::to_string(outcome_.num_first_tokens) + " of " + std::to_string(kSharedTokens + outcome_.num_own) +
                ", evictions " + std::to_string(stats.cache.num_checkpoint_evictions) + ", hits " +
                std::to_string(stats.cache.num_checkpoint_hits) + ", " + std::to_string(now_) + " s");
     harness_.core->end_all(FinishReason::cancelled, ok_status());
     return outcome_;
   }
 
-  Burst burst_;
+  BurstSize burst_;
   std::mt19937_64 rng_;
   FakeHarness harness_;
   std::vector<Agent> agents_;
-  Outcome outcome_;
+  BurstOutcome outcome_;
   double now_ = 0;
   uint64_t last_id_ = 0;
   int32_t num_done_ = 0;
   int64_t num_ideal_ = 0;
 };
 
-void check_burst(const Burst& burst, double most_over_ideal) {
-  const Outcome outcome = Fleet(burst).run();
+void check_burst(const BurstSize& burst, double most_over_ideal) {
+  const BurstOutcome outcome = Fleet(burst).run();
   CHECK(outcome.fairness >= 0.95);
   CHECK(outcome.p95 <= 3 * outcome.median);
-  CHECK_EQ(outcome.num_first_tokens, kShared + outcome.num_own);  // the shared prefix is computed once
+  CHECK_EQ(outcome.num_first_tokens, kSharedTokens + outcome.num_own);  // the shared prefix is computed once
   CHECK(outcome.computed_over_ideal <= most_over_ideal);
 }
 
