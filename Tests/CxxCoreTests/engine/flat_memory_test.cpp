@@ -89,7 +89,8 @@ class Crowd {
 
 }  // namespace
 
-// Two interleaved streams of requests: after each, the heap is as large as the last time, to within a thousandth.
+// Two interleaved streams of requests: after each, the heap is as large as the last time, to within half a per cent: the masks
+// that a grammar keeps depend on the time of the mask thread (45 KB of 13 MB, without a trend).
 PAGODA_TEST(flat_memory_over_random_requests) {
   if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
   constexpr size_t kWarmUp = 8, kRounds = 14;  // the caches of grammars and masks fill first
@@ -107,10 +108,10 @@ PAGODA_TEST(flat_memory_over_random_requests) {
     crowd.run(seed + round % 2, kRequests);
     bytes.push_back(test::num_live_bytes() - before);
     list += " " + std::to_string(bytes.back());
-    if (round >= kWarmUp) CHECK(bytes[round] - bytes[round - 2] <= bytes[round] / 1000);
+    if (round >= kWarmUp) CHECK(bytes[round] - bytes[round - 2] <= bytes[round] / 200);
   }
   test::note("bytes of the engine after each " + std::to_string(kRequests) + " requests:" + list);
-  CHECK(bytes[kRounds - 1] - bytes[kWarmUp - 1] <= bytes[kRounds - 1] / 1000);
+  CHECK(bytes[kRounds - 1] - bytes[kWarmUp - 1] <= bytes[kRounds - 1] / 200);
   const EngineStats stats = core.stats();
   CHECK(stats.num_preemptions > 0 && stats.cache.num_checkpoint_evictions > 0 && stats.num_masks > 0);
   CHECK(stats.speculation.num_accepted_tokens > 0);
