@@ -14,7 +14,8 @@ mkdir -p "$build"
 # compile PROGRAM SOURCE...
 compile() {
   swiftc -swift-version 6 -wmo -package-name pagoda -parse-as-library -sanitize=thread -g -I Sources/CEpoll \
-    -module-name http_threads -o "$1" Tools/checks/http_threads.swift "${@:2}"
+    -module-name http_threads -o "$1" Tools/checks/http_threads.swift \
+    Sources/PagodaServer/Tracing/TraceContext.swift "${@:2}"
 }
 
 # Numbers the locks; the program skips the one given by PAGODA_UNLOCKED.

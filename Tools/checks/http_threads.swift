@@ -6,6 +6,10 @@ import Foundation
 // The declarations of the server that the HTTP files need.
 enum StreamEvent: Sendable {}
 final class AccessRecord: Sendable {}
+struct APIError: Sendable {
+  static let shuttingDown = APIError()
+  static let tooSlow = APIError()
+}
 func randomID(_ prefix: String) -> String { prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
 private struct LineEncoder: StreamEncoder {
@@ -44,7 +48,7 @@ private final class Service: HTTPService, @unchecked Sendable {
         body.push(.text("\(number)\n"))
         if number % 20 == 0 { usleep(1000) }
       }
-      body.push(.cut)
+      body.push(.cut(.shuttingDown))
     }.start()
   }
 
@@ -52,7 +56,9 @@ private final class Service: HTTPService, @unchecked Sendable {
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
     HTTPResponse(status: error.status, type: "text/plain", body: [])
   }
-  func headers(for request: HTTPRequest) -> [HTTPHeader] { [] }
+  func sender(of request: HTTPRequest) -> String { request.path }
+  func headers(for exchange: Exchange) -> [HTTPHeader] { [] }
+  func trace(of request: HTTPRequest) -> TraceContext? { nil }
   func finished(_ exchange: Exchange) { lock.withLock { statuses[exchange.status, default: 0] += 1 } }
 }
 
@@ -180,7 +186,7 @@ private func context(_ mailbox: Mailbox) -> ConnectionContext {
   let limits = HTTPLimits()
   return ConnectionContext(
     service: Service(), limits: limits, mailbox: mailbox, load: ConnectionLoad(), addresses: AddressLimits(limits)
-  ) { _ in }
+  ) { _, _ in }
 }
 
 private func mailboxesMeet() {
