@@ -46,12 +46,15 @@ class Crowd {
     for (int added = 0; added < num_requests || core_.has_work();) {
       if (added < num_requests && pick(0, 1) == 0) {
         Recorder& recorder = *recorders.emplace_back(std::make_unique<Recorder>());
-        auto prepared = core_.prepare(make_request(), ++last_id_, &Recorder::on_event, &recorder);
+        Request request = make_request();
+        if (!request.grammar.kind.empty()) last_with_grammar_ = last_id_ + 1;
+        auto prepared = core_.prepare(std::move(request), ++last_id_, &Recorder::on_event, &recorder);
         CHECK_OK(prepared);
         if (prepared.is_ok()) core_.add(std::move(*prepared));
         ++added;
       }
-      if (pick(0, 60) == 0) core_.cancel(last_id_ - static_cast<uint64_t>(pick(0, 4)));
+      if (const uint64_t id = last_id_ - static_cast<uint64_t>(pick(0, 4)); pick(0, 60) == 0 && id > last_with_grammar_)
+        core_.cancel(id);
       core_.step();
     }
     for (const auto& recorder : recorders) CHECK(recorder->finished.load() && recorder->reason != FinishReason::error);
@@ -85,15 +88,16 @@ class Crowd {
   EngineCore& core_;
   std::mt19937_64 rng_;
   uint64_t last_id_ = 0;
+  // Never cancelled: whether a cancelled one has computed its masks depends on what is cached from earlier rounds.
+  uint64_t last_with_grammar_ = 0;
 };
 
 }  // namespace
 
-// Two interleaved streams of requests: after each, the heap is as large as the last time, to within half a per cent.
-// It varies by 45 KB of 13 MB without a trend since 64 grammars are cached; the cause is not known yet.
+// Two interleaved streams of requests: after each, the heap is as large as the last time, to within a thousandth.
 PAGODA_TEST(flat_memory_over_random_requests) {
   if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
-  constexpr size_t kWarmUp = 8, kRounds = 14;  // the caches of grammars and masks fill first
+  constexpr size_t kWarmUp = 4, kRounds = 10;
   constexpr int kRequests = 200;
   const auto tokenizer = test::make_awkward_tokenizer();
   const CoreConfig config = make_config(tokenizer);
@@ -108,10 +112,10 @@ PAGODA_TEST(flat_memory_over_random_requests) {
     crowd.run(seed + round % 2, kRequests);
     bytes.push_back(test::num_live_bytes() - before);
     list += " " + std::to_string(bytes.back());
-    if (round >= kWarmUp) CHECK(bytes[round] - bytes[round - 2] <= bytes[round] / 200);
+    if (round >= kWarmUp) CHECK(bytes[round] - bytes[round - 2] <= bytes[round] / 1000);
   }
   test::note("bytes of the engine after each " + std::to_string(kRequests) + " requests:" + list);
-  CHECK(bytes[kRounds - 1] - bytes[kWarmUp - 1] <= bytes[kRounds - 1] / 200);
+  CHECK(bytes[kRounds - 1] - bytes[kWarmUp - 1] <= bytes[kRounds - 1] / 1000);
   const EngineStats stats = core.stats();
   CHECK(stats.num_preemptions > 0 && stats.cache.num_checkpoint_evictions > 0 && stats.num_masks > 0);
   CHECK(stats.speculation.num_accepted_tokens > 0);
