@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
-# Makes a release: checks the tree, packs a source tarball, builds and tries it, then tags the commit.
-# Usage: Tools/release.sh VERSION [--dry-run] [--debug] [--out FOLDER]
+# Makes a release: checks the tree, packs a source tarball, builds and tries it, packs the program, then tags the commit.
+# Usage: Tools/release.sh VERSION [--dry-run] [--debug] [--out FOLDER] [--url URL]
 #   --dry-run  does everything except tagging, and accepts any branch
 #   --debug    builds the tarball in the debug configuration, which is faster (only with --dry-run)
-#   --out      folder for the tarball and its checksum, by default .build/release-VERSION
-# Run Tools/test.sh first: this script only checks that the tarball is complete, builds and answers.
+#   --out      folder for the files, by default .build/release-VERSION
+#   --url      where people will download them from, for the Homebrew formula; by default that folder
+# The files: the source tarball; the program as a tarball, a .deb, a Homebrew formula and a container file (Tools/package); SHA256SUMS.
+# Run Tools/test.sh first: this script only checks that the tarballs are complete, that the source builds, and that the program
+# answers on a machine without Swift.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() { sed -n 's/^# Usage: /usage: /p' Tools/release.sh >&2; exit 64; }
 fail() { echo "release: $*" >&2; exit 1; }
 
-version='' dry_run=false configuration=release out=''
+version='' dry_run=false configuration=release out='' url=''
 while (($#)); do
   case $1 in
     --dry-run) dry_run=true ;;
     --debug) configuration=debug ;;
     --out) [[ $# -gt 1 ]] || usage; out=$2; shift ;;
+    --url) [[ $# -gt 1 ]] || usage; url=$2; shift ;;
     -*) usage ;;
     *) [[ -z $version ]] || usage; version=$1 ;;
   esac
@@ -54,14 +58,30 @@ check_contents() {
     git cat-file --batch-check='%(objectname)' | diff - "$1/packed" || fail "files of the tarball differ from the committed ones"
 }
 
-# Builds the unpacked tarball, which has no .git, and asks the embedded model.
+# Swift's libraries inside the program, where the toolchain has them in that form; else pack.sh puts them beside it, and the
+# program must not look for them in this machine's toolchain first.
+link_options() {
+  local resources
+  resources=$(swiftc -print-target-info | sed -n 's/^ *"runtimeResourcePath": "\(.*\)",*$/\1/p')
+  if [[ -d ${resources}_static ]]; then echo --static-swift-stdlib; else echo -Xswiftc -no-toolchain-stdlib-rpath; fi
+}
+
+# Builds the unpacked tarball, which has no .git, and asks the embedded model. Sets `pagoda`.
 try() {
-  local pagoda answer
-  (cd "$1/$name" && swift build -c "$configuration" --product pagoda >"$1/build.log" 2>&1) || { tail -n 30 "$1/build.log" >&2; fail "it does not build"; }
-  pagoda=$(cd "$1/$name" && swift build -c "$configuration" --show-bin-path)/pagoda
+  local answer options=(-c "$configuration" -Xswiftc -gnone -Xcxx -g0)
+  if [[ $(uname -s) == Linux ]]; then read -r -a link < <(link_options); options+=("${link[@]}"); fi
+  (cd "$1/$name" && swift build "${options[@]}" --product pagoda >"$1/build.log" 2>&1) || { tail -n 30 "$1/build.log" >&2; fail "it does not build"; }
+  pagoda=$(cd "$1/$name" && swift build "${options[@]}" --show-bin-path)/pagoda
   [[ $("$pagoda" --version) == "pagoda $version" ]] || fail "pagoda --version says $("$pagoda" --version)"
   answer=$("$pagoda" generate --temperature 0 --prompt "What is the capital of France?" </dev/null 2>/dev/null) || fail "pagoda generate failed"
   [[ $answer == *Paris* ]] || fail "unexpected answer: $answer"
+}
+
+# The program for people without Swift. Status 75: this machine does not let a test enter another root folder.
+pack_program() {
+  Tools/package/pack.sh "$pagoda" "$out" ${url:+--url "$url"}
+  if ! command -v dpkg-deb >/dev/null; then echo "not tried without Swift: dpkg is not installed"; return; fi
+  Tools/package/try.sh "$out" || (($? == 75)) || fail "the packed program does not work without Swift"
 }
 
 check_tree
@@ -71,10 +91,10 @@ pack
 tar -xzf "$out/$name.tar.gz" -C "$work"
 check_contents "$work"
 try "$work"
-(cd "$out" && if command -v sha256sum >/dev/null; then sha256sum "$name.tar.gz"; else shasum -a 256 "$name.tar.gz"; fi >"$name.tar.gz.sha256")
+pack_program
 if $dry_run; then
-  echo "dry run: $out/$name.tar.gz builds and answers; not tagged"
+  echo "dry run: $out has a release that builds and answers; not tagged"
 else
   git tag -a "$tag" -m "Pagoda $version"
-  echo "tagged $tag; publish it with: git push origin $tag, and upload $out/$name.tar.gz with its .sha256"
+  echo "tagged $tag; publish it with: git push origin $tag, and upload the files in $out"
 fi

@@ -32,7 +32,7 @@ missing_of() {
 }
 
 setup_debian() {
-  local tools=(make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff fish zsh clang-format-19 clang-tidy-19
+  local tools=(make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh clang-format-19 clang-tidy-19
     qemu-user g++-12-aarch64-linux-gnu)
   local wanted package
   wanted=$(missing_of "${tools[@]}")

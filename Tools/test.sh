@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs tests and ends with "N passed, N failed". Usage: Tools/test.sh [--all | --quick | stage ...]
 #   (nothing)  every unit, kernel, API and server test: checks swift kernels api server hub
-#   --all      also mutants cluster aarch64 client asan tsan, as CI does
+#   --all      also mutants cluster package aarch64 client asan tsan, as CI does
 #   --quick    after a build: unit tests, one chat, one server test
-#   stage ...  only these; fuzz (FUZZ_SECONDS each, 30 by default) runs only when named
+#   stage ...  only these; fuzz (FUZZ_SECONDS each, 30 by default) and release run only when named
 # With --all, aarch64, client and the sanitizer builds run in the background at low priority; their output is shown after the
 # others'. The full output of each stage is in .build/test-logs.
 # Exits 0 only if nothing failed and every runner ran at least as many tests as the tree contains.
@@ -15,7 +15,7 @@ left=  # list of the C++ tests that the swift stage leaves to the asan stage; em
 jobs=$(getconf _NPROCESSORS_ONLN)
 passed=0 failed=0
 usual=(checks swift kernels api server hub)
-extra=(mutants cluster aarch64 client asan tsan)
+extra=(mutants cluster package aarch64 client asan tsan)
 mkdir -p "$logs"
 # Half of the compiler's time for the package; elsewhere the objects would not be those of a developer's `swift build`.
 if [[ ${CI:-} == true && $(uname -s) == Linux ]]; then
@@ -227,6 +227,28 @@ stage_client() {
   check "versioned client" Tools/checks/client_package.sh ${bin:+"$bin"}
 }
 
+# Packs the program of the debug build as a release would, and uses it without the toolchain. A release build of all takes
+# minutes: that is the stage `release`.
+stage_package() {
+  local out=$PWD/.build/packed
+  if [[ $(uname -s) != Linux ]] || ! command -v dpkg-deb >/dev/null; then
+    say "not run: packages are for Linux, and tried with dpkg"
+    return
+  fi
+  swift build --product pagoda >"$logs/package-build.log" 2>&1 </dev/null
+  rm -rf "$out"
+  check "packing" Tools/package/pack.sh "$(swift build --show-bin-path)/pagoda" "$out" --fast
+  check "packed program without Swift" can_be_impossible Tools/package/try.sh "$out"
+  rm -rf "$out"
+}
+# A test that ends with status 75 has said why this machine cannot run it.
+can_be_impossible() { "$@" || (($? == 75)); }
+
+# The whole path of a release but its tag; the tree must be clean.
+stage_release() {
+  check "release" Tools/release.sh "$(sed -n 's/.*static let current = "\(.*\)".*/\1/p' Sources/PagodaKit/Engine/PagodaVersion.swift)" --dry-run
+}
+
 # own NAME LOG COMMAND...: runs one of our runners, which prints its failures and ends with "N passed, N failed".
 own() {
   local name=$1 log=$logs/$2 line
@@ -370,7 +392,7 @@ esac
 : >"$logs/summary.txt"
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are ${usual[*]} ${extra[*]} fuzz, and the options --all and --quick" >&2
+    say "test.sh: no stage '$stage'; there are ${usual[*]} ${extra[*]} fuzz release, and the options --all and --quick" >&2
     exit 64
   fi
   case $stage in

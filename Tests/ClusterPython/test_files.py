@@ -51,6 +51,17 @@ def test_the_container_files_pass_the_linter():
     assert broken.returncode != 0, "the linter finds nothing"
 
 
+def test_the_container_file_of_a_release_runs_the_same_way():
+    """It differs only in where the program comes from: the .deb, not a build."""
+    text = (ROOT / "Tools/package/Containerfile.in").read_text().replace("@DEB@", "pagoda_1.2.3_amd64.deb")
+    linter = Path(sys.executable).parent / "hadolint"
+    result = subprocess.run([str(linter), "--no-color", "-"], input=text, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    names = ("USER ", "WORKDIR /var", "ENV ", "VOLUME ", "EXPOSE ", "STOPSIGNAL ", "HEALTHCHECK ", "CMD ")
+    ours, built = ([line for line in each.splitlines() if line.startswith(names)] for each in (text, CONTAINER.read_text()))
+    assert ours == built and len(ours) == len(names)
+
+
 def container_environment(folder):
     line = next(line for line in CONTAINER.read_text().splitlines() if line.startswith("ENV "))
     pairs = dict(word.split("=") for word in line.split()[1:])
