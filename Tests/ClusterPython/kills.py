@@ -6,6 +6,7 @@ import time
 import uuid
 
 import behaviour
+from replicas import wait_until
 
 # Tools/test.sh sends fewer; PAGODA_KILL_REQUESTS=1000 is the full run.
 REQUESTS = int(os.environ.get("PAGODA_KILL_REQUESTS", "120"))
@@ -92,4 +93,14 @@ def kill_one(replicas):
         replica = rng.choice(replicas)
         replica.kill()
         replica.start()
+    return kill
+
+
+def kill_process(processes):
+    """Kills one of the processes that `processes()` finds by name, and waits until another one is in its place."""
+    def kill(rng):
+        before = processes()
+        name = rng.choice(sorted(before))
+        os.kill(before[name], 9)
+        wait_until(lambda: len(set(processes()) - {name}) >= 2, f"another replica in the place of {name}")
     return kill

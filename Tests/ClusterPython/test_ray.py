@@ -2,9 +2,11 @@
 import asyncio
 import os
 import signal
+import uuid
 from pathlib import Path
 
 import behaviour
+import kills
 import pytest
 from replicas import PROGRAM, ROOT, free_port, read_json, wait_until
 
@@ -13,10 +15,11 @@ ray = pytest.importorskip("ray")
 
 class RayApplication:
     def __init__(self):
+        self.mark = uuid.uuid4().hex  # in the environment of all processes of this cluster
         os.environ["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(ROOT / "Deploy/ray"), os.environ.get("PYTHONPATH")]))
         # The timeouts are long: on a busy machine the proxy takes more than Ray's 5 seconds to start, and would be killed.
-        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled",
+        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled", PAGODA_TEST_RAY=self.mark,
                           RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S="300", RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S="300")
         from ray import serve
         self.serve = serve
@@ -39,10 +42,10 @@ class RayApplication:
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = path.read_bytes().decode().split("\0")
+                if words[:2] == [str(PROGRAM), "serve"] and self.mark in path.with_name("environ").read_text():
+                    found[words[words.index("--replica-name") + 1]] = int(path.parent.name)
             except OSError:
                 continue  # it has ended in the meantime
-            if words[:2] == [str(PROGRAM), "serve"] and "--replica-name" in words:
-                found[words[words.index("--replica-name") + 1]] = int(path.parent.name)
         return found
 
     def replica_urls(self):
@@ -108,13 +111,35 @@ def test_errors_come_through_as_they_are(application):
     assert read_json(application.url + "/v1/models")[1]["data"][0]["id"] == "pagoda-mini"
 
 
+def fails_to_deploy(application, **changes):
+    """Deploys one replica, which must fail; returns what Ray reports."""
+    from pagoda_ray.app import build
+    arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 1,
+                 "engine_actor_options": {"num_cpus": 0.1}, **changes}
+    with pytest.raises(RuntimeError):
+        application.serve.run(build(arguments), name="failing", route_prefix="/failing")
+    text = str(application.serve.status().applications["failing"])
+    application.serve.delete("failing")
+    return text
+
+
 def test_a_replica_of_another_version_is_refused_by_name(application):
     """The deployment fails, and reports the actual and the expected version."""
-    from pagoda_ray.app import build
-    arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 1, "expect_version": "9.9.9",
-                 "engine_actor_options": {"num_cpus": 0.1}}
-    with pytest.raises(RuntimeError):
-        application.serve.run(build(arguments), name="skewed", route_prefix="/skewed")
-    text = str(application.serve.status().applications["skewed"])
+    text = fails_to_deploy(application, expect_version="9.9.9")
     assert "9.9.9" in text and "the deployment expects" in text, text
-    application.serve.delete("skewed")
+
+
+def test_a_server_that_ends_while_it_starts_is_noticed(application):
+    """Not only after start_seconds: Ray would start no other one until then."""
+    text = fails_to_deploy(application, arguments=["--no-such-option"])
+    assert "ended with status 64 before it accepted requests" in text, text
+
+
+def test_random_kills_lose_no_request_and_no_answer_is_wrong(application):
+    """With keys: PAGODA_API_KEY is set on the nodes, and clients send it. A replica may be killed while it starts, too."""
+    key = "ray-key"
+    application.deploy(engine_actor_options={"num_cpus": 0.1, "runtime_env": {"env_vars": {"PAGODA_API_KEY": key}}})
+    wait_until(lambda: len(application.engines()) == 2, "two replicas")
+    assert read_json(application.url + "/v1/models")[0] == 401
+    expected = asyncio.run(kills.expected_answers(application.url, key))
+    kills.run(application.url, key, expected, kills.kill_process(application.engines))

@@ -38,4 +38,5 @@ def build(args):
     else:
         options["num_replicas"] = args.get("num_replicas", 1)
     engine = Engine.options(**options).bind(**{key: args[key] for key in ENGINE_KEYS if key in args})
-    return Front.options(max_ongoing_requests=10000, ray_actor_options={"num_cpus": 0.1}).bind(engine)
+    # The front end reserves no CPU: with one per engine, as many engines as cores would leave none for it.
+    return Front.options(max_ongoing_requests=10000, ray_actor_options={"num_cpus": 0}).bind(engine)

@@ -16,8 +16,14 @@ from ray import serve
 
 from pagoda_ray import VERSION
 
-# Ends the server when this process ends for any reason, because that closes the pipe on standard input.
-GUARDIAN = '"$@" </dev/null & child=$!; cat >/dev/null; kill $child 2>/dev/null; wait $child'
+# Ends the server when this process ends for any reason, because that closes the pipe on standard input; ends with the server
+# and its status, because this process waits for the end of either output.
+GUARDIAN = """exec 3<&0
+"$@" </dev/null 3<&- & child=$!
+(read -r _ <&3; kill $child) >/dev/null 2>&1 & watcher=$!
+wait $child; status=$?
+kill $watcher 2>/dev/null
+exit $status"""
 
 
 class EngineError(RuntimeError):
@@ -39,8 +45,9 @@ class Engine:
             arguments = shlex.split(arguments)
         command = [path, "serve", "--host", host, "--port", "0", "--replica-name", self.name, "--drain",
                    str(int(drain_seconds)), *arguments]
+        # Without a buffer: select() does not see lines that are in one.
         self.process = subprocess.Popen(["/bin/sh", "-c", GUARDIAN, "sh", *command], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
+                                        stdout=subprocess.PIPE, bufsize=0, start_new_session=True)
         self.url = self.wait_for_address(start_seconds)
         key = os.environ.get("PAGODA_API_KEY")
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -53,12 +60,13 @@ class Engine:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             ready, _, _ = select.select([self.process.stdout], [], [], 1)
-            line = self.process.stdout.readline() if ready else ""
+            line = self.process.stdout.readline().decode() if ready else ""
             match = re.search(r"http://\S+?:\d+", line)
             if match:
                 return match.group()
-            if self.process.poll() is not None or (ready and not line):
-                break
+            if ready and not line:
+                raise EngineError(f"replica {self.name}: pagoda serve ended with status {self.process.wait()} before it "
+                                  "accepted requests; the replica's log has its messages")
         self.stop()
         raise EngineError(f"replica {self.name}: pagoda serve did not come up within {seconds} s")
 
@@ -90,6 +98,8 @@ class Engine:
         return {"queue_length": info["queue_length"], "running": info["running"]}
 
     async def check_health(self):
+        if self.process.poll() is not None:
+            raise EngineError(f"replica {self.name}: pagoda serve ended with status {self.process.returncode}")
         status, health = await self.get("/health")
         if status != 200:
             raise EngineError(f"replica {self.name} is not well: {health}")
