@@ -39,6 +39,8 @@ check_tree() {
   if git rev-parse -q --verify "refs/tags/$tag" >/dev/null; then fail "the tag $tag exists already"; fi
   grep -q "static let current = \"$version\"" Sources/PagodaKit/Engine/PagodaVersion.swift ||
     fail "Sources/PagodaKit/Engine/PagodaVersion.swift has another version"
+  # Images that are built from a release must be the same tomorrow.
+  $dry_run || Tools/checks/images.py --release || fail "base images have no digests"
   grep -qE "^## \[?${version//./\\.}\]?( |$)" CHANGELOG.md || fail "CHANGELOG.md has no section $version"
 }
 

@@ -81,6 +81,7 @@ stage_checks() {
   check "machine paths" Tools/checks/paths.sh
   check "links and paths in the docs" Tools/checks/docs.py
   check "duplicate code" Tools/checks/duplicate_code.py
+  check "container images" Tools/checks/images.py
   check "layout" Tools/checks/format.sh
   check "clang-tidy, all headers" Tools/checks/tidy.sh
   check "scripts under bash 3.2" Tools/checks/portable_scripts.py

@@ -33,6 +33,14 @@ def test_the_configuration_for_serve_deploy_is_good():
         check_serve_config(config)
 
 
+def test_as_many_replicas_on_ray_as_cores_can_start():
+    """Ray starts nothing without a free CPU; each engine reserves one by default."""
+    from pagoda_ray.app import build
+    front = build({"num_replicas": 2})._bound_deployment
+    engine = front.init_args[0]._bound_deployment
+    assert engine.ray_actor_options["num_cpus"] == 1 and front.ray_actor_options["num_cpus"] == 0
+
+
 def container_instruction(name):
     """The last instruction of that name, in its JSON form."""
     text = CONTAINER.read_text().replace("\\\n", " ")
@@ -60,6 +68,42 @@ def test_the_container_file_of_a_release_runs_the_same_way():
     names = ("USER ", "WORKDIR /var", "ENV ", "VOLUME ", "EXPOSE ", "STOPSIGNAL ", "HEALTHCHECK ", "CMD ")
     ours, built = ([line for line in each.splitlines() if line.startswith(names)] for each in (text, CONTAINER.read_text()))
     assert ours == built and len(ours) == len(names)
+
+
+@pytest.fixture()
+def check_images(tmp_path):
+    """Runs Tools/checks/images.py on a copy of the files, with a registry that knows one digest."""
+    shutil.copytree(ROOT / "Deploy", tmp_path / "Deploy", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "skopeo").write_text(f"#!/bin/sh\necho sha256:{'5' * 64}\n")
+    (tmp_path / "skopeo").chmod(0o755)
+
+    def run(*options):
+        return subprocess.run([sys.executable, ROOT / "Tools/checks/images.py", *options, tmp_path], capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    return run
+
+
+def test_a_release_has_base_images_with_digests(check_images, tmp_path):
+    listing = tmp_path / "Deploy/container/images.txt"
+    listing.write_text(re.sub("@sha256:.*", "", listing.read_text()))
+    assert check_images().returncode == 0, "between releases, tags get security updates"
+    refused = check_images("--release")
+    assert refused.returncode == 1 and "SWIFT_IMAGE has no digest" in refused.stderr
+    assert check_images("--pin").returncode == 0 and listing.read_text().count(f"@sha256:{'5' * 64}\n") == 4
+    assert check_images("--release").returncode == 0, "the container files keep their tags as defaults"
+
+
+@pytest.mark.parametrize("name, old, new, reason", [
+    ("container/Containerfile", "debian:bookworm-slim", "debian:trixie-slim", "DEBIAN_IMAGE is docker.io/library/debian:trixie-slim"),
+    ("kubernetes/deployment.yaml", "image: pagoda:0.1.0", "image: registry.example.org/pagoda:0.1.0", "name it by its digest"),
+    ("container/images.txt", "RAY_IMAGE", "RAI_IMAGE", "RAY_IMAGE is not in images.txt"),
+])
+def test_images_that_differ_or_have_only_a_tag_are_found(check_images, tmp_path, name, old, new, reason):
+    path = tmp_path / "Deploy" / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    found = check_images()
+    assert found.returncode == 1 and reason in found.stderr, found.stderr
 
 
 def container_environment(folder):

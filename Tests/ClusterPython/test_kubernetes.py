@@ -98,6 +98,14 @@ def test_the_charts_values_have_their_effect():
     assert ("Deployment", "pagoda-router") not in rendered("router.enabled=false")
 
 
+def test_an_image_in_a_registry_needs_its_digest():
+    repository = "image.repository=registry.example.org/pagoda"
+    refused = subprocess.run([HELM, "template", "pagoda", CHART, "--set", repository], capture_output=True, text=True)
+    assert refused.returncode != 0 and "registry.example.org/pagoda is in a registry" in refused.stderr
+    for more, image in [("image.digest=sha256:abc", "@sha256:abc"), ("image.allowTag=true", ":0.1.0")]:
+        assert container(rendered(repository, more)["Deployment", "pagoda"])["image"] == "registry.example.org/pagoda" + image
+
+
 def test_helms_own_checks_pass():
     result = subprocess.run([HELM, "lint", "--strict", CHART], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
