@@ -159,17 +159,19 @@ struct Answer {
 
 // The tokens of a request, and how many drafts there were.
 std::vector<int32_t> answer_of(engine::LoadedModel& loaded, const SamplingParams& sampling, bool drafts,
-                               int64_t& num_drafted) {
+                               int64_t& num_drafted, const GrammarSpec& grammar = {}) {
   engine::CoreConfig config = loaded.core;
   config.prefix_cache = false;
   config.uses_head = drafts;
   config.takes_all_drafts = true;
+  config.has_mask_thread = false;  // no mask is late, so that no draft is lost
   if (!drafts) config.max_drafts = 0;
   engine::EngineCore core(*loaded.model, config);
   Request request;
   for (int32_t i = 0; i < 20; ++i) request.prompt_ids.push_back((i * 31 + 5) % loaded.core.vocab_size);
   request.sampling = sampling;
-  request.sampling.ignore_eos = true;
+  request.grammar = grammar;
+  request.sampling.ignore_eos = grammar.kind.empty();
   Answer answer;
   auto prepared = core.prepare(request, 1, &Answer::on_event, &answer);
   CHECK_OK(prepared);
@@ -206,6 +208,21 @@ PAGODA_TEST(mtp_a_cut_head_changes_no_answer) {
       CHECK(num_drafted > 0 && none == 0);
     }
   }
+}
+
+// No token of this text is forced, so its drafts are the head's.
+PAGODA_TEST(mtp_answers_of_a_grammar_are_drafted_too) {
+  auto opened = MtpRunner::open(ModelSource{mini_model_dir(), {}}, "cpu");
+  REQUIRE_OK(opened);
+  SamplingParams sampling;
+  sampling.temperature = 0;
+  sampling.max_tokens = 40;
+  const GrammarSpec text{"regex", "[A-Za-z ,.\n]{200,}"};
+  int64_t num_drafted = 0, none = 0;
+  const std::vector<int32_t> wanted = answer_of((*opened)->loaded, sampling, false, none, text);
+  CHECK_EQ(static_cast<int32_t>(wanted.size()), sampling.max_tokens);
+  CHECK(answer_of((*opened)->loaded, sampling, true, num_drafted, text) == wanted);
+  CHECK(num_drafted > 0 && none == 0);
 }
 
 PAGODA_TEST(mtp_a_head_that_is_not_whole_is_left_alone) {

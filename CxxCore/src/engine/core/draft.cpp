@@ -52,6 +52,7 @@ void EngineCore::offer_all() {
   if (!config_.uses_head) return;
   const Clock::time_point begin = Clock::now();
   draft_with_head();
+  cut_head_drafts();
   draft_seconds_ = seconds(Clock::now() - begin);
 }
 
@@ -87,6 +88,15 @@ void EngineCore::draft_with_head() {
       if (sample_draft(request, r, index) && index + 1 < offers_[offer].num_admitted) draft_rows_[num_kept++] = offer;
     }
     draft_rows_.resize(num_kept);
+  }
+}
+
+// The head knows no grammar. Its drafts took time, so the wait for their masks begins now.
+void EngineCore::cut_head_drafts() {
+  begin_mask_wait(Clock::now());
+  for (size_t i = 0; i < offers_.size(); ++i) {
+    ActiveRequest& request = *offer_requests_[i];
+    if (offers_[i].source == Source::mtp && request.guide) cut_drafts(request);
   }
 }
 
@@ -136,7 +146,7 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t max_drafts) {
   }
   offer.num_drafts = static_cast<int32_t>(sequence.drafts.size());
   offer.history = &request.acceptance[static_cast<size_t>(offer.source)];
-  if (config_.uses_head && !policy_.head_rests() && offer.source != Source::forced && !request.guide) {
+  if (config_.uses_head && !policy_.head_rests() && offer.source != Source::forced) {
     const speculate::Offer head{.source = Source::mtp,
                                 .num_drafts = max_drafts,
                                 .history = &request.acceptance[static_cast<size_t>(Source::mtp)]};

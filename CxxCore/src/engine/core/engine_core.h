@@ -132,6 +132,7 @@ class EngineCore {
   void offer_proposed(ActiveRequest& request, int32_t max_drafts);
   void draft_forced(ActiveRequest& request, int32_t max_drafts);
   void draft_with_head();
+  void cut_head_drafts();
   bool sample_draft(ActiveRequest& request, size_t row, int32_t index);
   void cut_drafts(ActiveRequest& request);
   void note_drafts(ActiveRequest& request, int32_t num_drafts, int32_t num_accepted);
