@@ -31,7 +31,7 @@ import Testing
     ("response_format", "{\"type\":\"xml\"}"), ("response_format", "\"json\""), ("reasoning_effort", "\"extreme\""),
     ("chat_template_kwargs", "{\"messages\":[]}"), ("chat_template_kwargs", "{\"x\":{}}"), ("chat_template", "\"x\""),
     ("thinking_budget", "-1"), ("stream_options", "{\"include_usage\":true}"), ("guided_json", "1"),
-    ("functions", "[]"), ("use_beam_search", "true"),
+    ("functions", "[]"), ("use_beam_search", "true"), ("prediction", "\"x\""), ("prediction", "{}"),
     ("prompt_logprobs", "21"),
   ]
 

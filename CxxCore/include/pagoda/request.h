@@ -42,6 +42,9 @@ struct Request {
   // Events of kind token contain the sampled tokens; the first that differs is the last. Uses no prefix cache;
   // max_tokens is ignored.
   std::vector<int32_t> answer_ids{};
+  // Text that the answer is expected to repeat in parts, such as a file to edit: drafts may come from it, as from
+  // earlier answers under the same salt. It never changes the answer.
+  std::vector<int32_t> prediction_ids{};
   // Positions where other prompts are expected to diverge: numbers of leading prompt tokens after which the recurrent
   // state is worth saving, besides the ends of turns, a coarse grid and the end, which are found automatically.
   std::vector<int32_t> checkpoint_positions{};

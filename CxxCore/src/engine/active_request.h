@@ -57,6 +57,7 @@ struct ActiveRequest {
   int32_t num_pooled = 0;      // leading rows that were added or skipped
   bool speculates = false;
   std::optional<speculate::LookupIndex> lookup;  // over its own tokens
+  std::vector<int32_t> prediction;               // Request::prediction_ids, until it joins the past texts
   Thinking draft_thinking;                       // after the drafts so far
   speculate::Offer offer;                        // describes its drafts in flight
   std::array<speculate::Acceptance, speculate::kNumSources> acceptance;

@@ -60,6 +60,7 @@ extension Engine {
     coreRequest.cache_salt = std.string(request.cacheSalt ?? "")
     coreRequest.num_prompt_logprobs = Int32(clamping: request.promptLogProbabilities ?? -1)
     coreRequest.answer_ids = .init(request.answerTokens)
+    coreRequest.prediction_ids = .init(request.predictionTokens)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)

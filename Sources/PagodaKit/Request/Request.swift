@@ -80,6 +80,8 @@ public struct Request: Hashable, Sendable {
   public var promptProgressInterval: Double?
   /// A recorded answer to verify: its tokens are sampled again in one pass, which ends at the first difference.
   package var answerTokens: [Int32] = []
+  /// Text that the answer is expected to repeat in parts; tokens may be drafted from it.
+  package var predictionTokens: [Int32] = []
   /// A grammar by the core's own kind and text; overrides the others.
   package var coreGrammar: CoreGrammar?
   /// Positions where other prompts are expected to diverge: numbers of leading tokens after which a state is worth

@@ -60,6 +60,7 @@ struct ChatRequest: Sendable {
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     generation.speculates = try fields.flag("speculate") ?? true
+    generation.prediction = try fields.prediction()
     if limit != nil { generation.limitField = "max_completion_tokens" }
     try generation.checkContinued()
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
@@ -83,6 +84,14 @@ extension FieldReader {
         param: continues ? "continue_final_message" : "add_generation_prompt")
     }
     return continues
+  }
+
+  /// OpenAI's predicted output: `{"type": "content", "content": ...}`.
+  fileprivate func prediction() throws -> String? {
+    guard let prediction = try object("prediction") else { return nil }
+    guard try prediction.choice("type", of: ["content"]) != nil else { throw prediction.missing("type") }
+    guard let text = try prediction.content() else { throw prediction.missing("content") }
+    return text
   }
 
   /// Whether a stream ends with a chunk of usage.

@@ -44,12 +44,12 @@ extension FieldTable {
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
       "chat_template_kwargs", "reasoning_effort", "enable_thinking", "parallel_tool_calls",
       "continue_final_message", "add_generation_prompt", "prompt_logprobs", "functions", "function_call",
-      "truncation", "return_progress", "ignore_media",
+      "truncation", "return_progress", "ignore_media", "prediction",
     ]).union(guided),
     ignored: bookkeeping, noted: noted,
     refused: unsupported.merging([
       "audio": [], "modalities": [.array([.string("text")])],
-      "prediction": [], "web_search_options": [], "chat_template": [], "documents": [.array([])],
+      "web_search_options": [], "chat_template": [], "documents": [.array([])],
       "add_special_tokens": off,
     ]) { $1 })
 

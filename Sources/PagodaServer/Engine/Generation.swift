@@ -27,6 +27,8 @@ struct Generation: Sendable {
   var shareID = ""
   /// Requests with different salts share no cached prefix with this one.
   var cacheSalt = ""
+  /// Text that the answer is expected to repeat in parts, such as a file to edit.
+  var prediction: String?
   /// Whether tokens may be drafted.
   var speculates = true
   /// Functions that the model may call, in the shape of chat completions.

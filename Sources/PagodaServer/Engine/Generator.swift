@@ -229,6 +229,9 @@ final class Generator: Sendable {
       request.cacheSalt = generation.cacheSalt
       request.speculates = generation.speculates
       request.promptProgressInterval = generation.progressInterval
+      if let text = generation.prediction {
+        request.predictionTokens = try engine.tokenizer?.encode(text, parsingSpecialTokens: false) ?? []
+      }
       request.promptLogProbabilities = generation.promptLogProbabilities
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {

@@ -77,6 +77,8 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
     return refuse(*request, status_of_exception());
   }
   num_scored_requests_ += request->is_scored();
+  if (!request->prediction.empty()) past_texts_.add(request->sequence.cache_salt, request->prediction);
+  request->prediction = {};
   requests_.find(id)->second = std::move(request);
   publish_stats();
 }

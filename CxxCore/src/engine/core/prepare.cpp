@@ -54,6 +54,7 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
 // Checks requests that need more rows than the last one: scores of the prompt or of a recorded answer.
 static Status check_scores(const Request& request, int32_t vocab_size) {
   PAGODA_RETURN_IF_ERROR(check_ids("answer", request.answer_ids, vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_ids("prediction", request.prediction_ids, vocab_size));
   if (request.num_prompt_logprobs >= -1 && request.num_prompt_logprobs <= sampler::kMaxTopLogprobs) return ok_status();
   return make_error(StatusCode::invalid_argument, concat("prompt_logprobs must be 0 to ", sampler::kMaxTopLogprobs,
                                                          ", or -1, not ", request.num_prompt_logprobs));
@@ -118,8 +119,10 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     active->state.resize(static_cast<size_t>(config_.hidden_size));
   }
   if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
-  if (active->speculates && config_.uses_lookup)
+  if (active->speculates && config_.uses_lookup) {
     active->lookup.emplace(static_cast<int32_t>(prompt + std::min(max_tokens, kMaxLookupTokens)));
+    active->prediction = request.prediction_ids;
+  }
   active->count_tokens(config_.vocab_size);
   // One token is sampled after the last given token, as in any answer.
   if (num_answer_ids > 0)

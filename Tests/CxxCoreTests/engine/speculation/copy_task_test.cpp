@@ -71,9 +71,10 @@ struct Outcome {
 };
 
 void answer(EngineCore& core, uint64_t id, const std::vector<int32_t>& prompt, const std::string& salt,
-            int32_t max_tokens, Recorder& recorder) {
+            int32_t max_tokens, Recorder& recorder, const std::vector<int32_t>& prediction = {}) {
   Request request;
   request.prompt_ids = prompt;
+  request.prediction_ids = prediction;
   request.cache_salt = salt;
   request.sampling.max_tokens = max_tokens;
   request.sampling.num_top_logprobs = 0;
@@ -144,6 +145,27 @@ PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
   CHECK(first.tokens == second.tokens && first.logprob_bits == second.logprob_bits);
   CHECK_EQ(num_alone, 400);
   CHECK(model.num_steps - num_alone < 400 / 5);
+}
+
+// A prediction is drafted, where it is right, under its own salt.
+PAGODA_TEST(speculation_a_predicted_answer_is_drafted) {
+  std::mt19937_64 rng(test::seed(74));
+  const std::vector<int32_t> text = random_file(rng);
+  const std::vector<int32_t> prompt(text.begin(), text.begin() + 8);
+  std::vector<int32_t> prediction(text.begin(), text.begin() + 408);
+  prediction[200] = prediction[200] % (kVocab - 1) + 1;
+  Reciter model(text);
+  EngineCore core(model, config_of(true));
+  Recorder plain, predicted, other;
+  answer(core, 1, prompt, "first", 400, plain);
+  const int num_alone = model.num_steps;
+  answer(core, 2, prompt, "second", 400, predicted, prediction);
+  const int num_predicted = model.num_steps - num_alone;
+  answer(core, 3, prompt, "third", 400, other);
+  CHECK(plain.tokens == predicted.tokens && plain.logprob_bits == predicted.logprob_bits);
+  CHECK_EQ(num_alone, 400);
+  CHECK(num_predicted < 400 / 5);
+  CHECK_EQ(model.num_steps - num_alone - num_predicted, 400);
 }
 
 // Text under another salt does not affect the number of steps or drafts.
