@@ -23,8 +23,35 @@ import Testing
     (sampling.topK, sampling.topP, sampling.minP, sampling.seed) = (4, 0.5, 0.25, .max)
     (sampling.repetitionPenalty, sampling.presencePenalty, sampling.frequencyPenalty) = (1.5, 1, -1)
     (sampling.maximumTokens, sampling.thinkingBudget, sampling.topLogProbabilities) = (9, 8, 2)
+    (sampling.topNSigma, sampling.xtc) = (1.5, .init(probability: 0.5, threshold: 0.2))
+    (sampling.dynamicTemperature, sampling.dry) = (.init(range: 0.3), .init(multiplier: 0.8, window: 64))
     #expect(try decode(String(decoding: JSONEncoder().encode(sampling), as: UTF8.self)) == sampling)
     #expect(throws: DecodingError.self) { try decode(#"{"minimumTokens": "three"}"#) }
+  }
+
+  /// With a large penalty no sequence of three tokens occurs twice.
+  @Test func dry_ends_a_repetition() async throws {
+    func repeats(_ tokens: [Int32]) -> Int {
+      let all = tokens.indices.dropLast(2).map { Array(tokens[$0..<$0 + 3]) }
+      return all.count - Set(all).count
+    }
+    let plain = try await answer { ($0.ignoresEndOfText, $0.maximumTokens) = (true, 120) }
+    let dry = try await answer {
+      ($0.ignoresEndOfText, $0.maximumTokens) = (true, 120)
+      $0.dry = .init(multiplier: 100, allowedLength: 1, breakers: [])
+    }
+    #expect(repeats(plain.tokens) > 0)
+    #expect(repeats(dry.tokens) == 0)
+  }
+
+  @Test func excluding_every_top_choice_changes_the_answer() async throws {
+    let plain = try await answer { ($0.temperature, $0.seed, $0.maximumTokens) = (1, 3, 24) }
+    let other = try await answer {
+      ($0.temperature, $0.seed, $0.maximumTokens) = (1, 3, 24)
+      $0.xtc = .init(probability: 1, threshold: 0.01)
+    }
+    #expect(plain.tokens != other.tokens)
+    await #expect(throws: PagodaError.self) { try await self.answer { $0.xtc = .init(probability: 2) } }
   }
 
   @Test func a_limit_of_tokens_ends_with_length() async throws {

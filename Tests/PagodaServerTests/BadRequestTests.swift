@@ -31,6 +31,9 @@ import Testing
     ("response_format", "{\"type\":\"xml\"}"), ("response_format", "\"json\""), ("reasoning_effort", "\"extreme\""),
     ("chat_template_kwargs", "{\"messages\":[]}"), ("chat_template_kwargs", "{\"x\":{}}"), ("chat_template", "\"x\""),
     ("thinking_budget", "-1"), ("stream_options", "{\"include_usage\":true}"), ("guided_json", "1"),
+    ("top_n_sigma", "-1"), ("xtc_probability", "2"), ("xtc_threshold", "0"), ("dynatemp_range", "\"x\""),
+    ("dynatemp_exponent", "0"), ("dry_multiplier", "-1"), ("dry_base", "0.5"), ("dry_allowed_length", "0"),
+    ("dry_penalty_last_n", "-2"), ("dry_sequence_breakers", "[\"\"]"), ("mirostat", "2"), ("typical_p", "0.5"),
     ("functions", "[]"), ("use_beam_search", "true"), ("prediction", "\"x\""), ("prediction", "{}"),
     ("prompt_logprobs", "21"),
   ]

@@ -42,6 +42,16 @@ extension SamplingField {
     case "top-k": sampling.topK.map(String.init)
     case "top-p": sampling.topP.map { "\($0)" }
     case "min-p": sampling.minP.map { "\($0)" }
+    case "top-n-sigma": sampling.topNSigma.map { "\($0)" }
+    case "xtc-probability": sampling.xtc.map { "\($0.probability)" }
+    case "xtc-threshold": sampling.xtc.map { "\($0.threshold)" }
+    case "dynatemp-range": sampling.dynamicTemperature.map { "\($0.range)" }
+    case "dynatemp-exponent": sampling.dynamicTemperature.map { "\($0.exponent)" }
+    case "dry-multiplier": sampling.dry.map { "\($0.multiplier)" }
+    case "dry-base": sampling.dry.map { "\($0.base)" }
+    case "dry-allowed-length": sampling.dry.map { "\($0.allowedLength)" }
+    case "dry-penalty-last-n": sampling.dry.map { "\($0.window ?? -1)" }
+    case "dry-sequence-breakers": sampling.dry.flatMap { text($0.breakers) }
     case "repetition-penalty": sampling.repetitionPenalty.map { "\($0)" }
     case "presence-penalty": sampling.presencePenalty.map { "\($0)" }
     case "frequency-penalty": sampling.frequencyPenalty.map { "\($0)" }

@@ -17,11 +17,26 @@ struct BannedSequence {
   std::vector<int32_t> ids;
 };
 
+// Penalties for tokens that would continue a repetition of the prompt or the answer (sampler/dry.h).
+struct DryParams {
+  float multiplier = 0.0f;              // [0, 100], 0 = off
+  float base = 1.75f;                   // [1, 10]
+  int32_t allowed_length = 2;           // repeated tokens without a penalty, at least 1
+  int32_t window = -1;                  // latest tokens that are searched; -1 = all
+  std::vector<std::string> breakers{};  // a repetition does not extend across tokens that contain one of these
+};
+
 struct SamplingParams {
-  float temperature = 0.0f;         // 0 = greedy
-  int32_t top_k = 0;                // 0 = off
-  float top_p = 1.0f;               // (0, 1]
-  float min_p = 0.0f;               // [0, 1)
+  float temperature = 0.0f;        // 0 = greedy
+  int32_t top_k = 0;               // 0 = off
+  float top_p = 1.0f;              // (0, 1]
+  float min_p = 0.0f;              // [0, 1)
+  float top_n_sigma = 0.0f;        // drops logits more than this many standard deviations below the highest; 0 = off
+  float xtc_probability = 0.0f;    // [0, 1], how often all but the least likely of the likely tokens are dropped
+  float xtc_threshold = 0.1f;      // (0, 1], the probability from which a token is a likely one
+  float dynatemp_range = 0.0f;     // the temperature varies by up to this much with the entropy; 0 = off
+  float dynatemp_exponent = 1.0f;  // (0, 10], applied to the entropy's share of its maximum
+  DryParams dry;
   float repetition_penalty = 1.0f;  // > 0, divides or multiplies logits of tokens seen in prompt and output
   float presence_penalty = 0.0f;    // [-2, 2], tokens seen in the output
   float frequency_penalty = 0.0f;   // [-2, 2], times the count in the output

@@ -33,6 +33,7 @@ struct ActiveRequest {
   uint64_t seed = 0;
   std::vector<int32_t> stop_ids;  // those of the request, and the model's unless ignore_eos
   sampler::TokenCounts counts;
+  std::optional<sampler::DryScratch> dry_scratch;  // if params.dry is on
   std::vector<int32_t> banned;  // for the token being sampled; reserved for all of params.banned and stop_ids
   std::optional<text::Detokenizer> detokenizer;  // absent if the model has no tokenizer: events carry ids only
   text::StopStrings stop_strings;

@@ -19,12 +19,36 @@ Status out_of_range(const std::string& field, const char* limits, T value) {
   return make_error(StatusCode::invalid_argument, message.str());
 }
 
+Status check_dry(const DryParams& dry) {
+  if (!(dry.multiplier >= 0 && dry.multiplier <= 100))
+    return out_of_range("dry_multiplier", "in [0, 100]", dry.multiplier);
+  if (!(dry.base >= 1 && dry.base <= 10)) return out_of_range("dry_base", "in [1, 10]", dry.base);
+  if (dry.allowed_length < 1) return out_of_range("dry_allowed_length", "at least 1", dry.allowed_length);
+  if (dry.window < -1) return out_of_range("dry_penalty_last_n", "at least 0, or -1 for all tokens", dry.window);
+  if (dry.breakers.size() > kMaxStopStrings)
+    return out_of_range("dry_sequence_breakers", "at most 64 strings", dry.breakers.size());
+  for (const std::string& text : dry.breakers)
+    if (text.empty() || text.size() > kMaxStopBytes)
+      return out_of_range("dry_sequence_breakers", "strings of 1 to 4096 bytes", concat("one of ", text.size()));
+  return ok_status();
+}
+
 Status check_numbers(const SamplingParams& p) {
   // Written as !(in range) so that NaN is rejected.
   if (!(p.temperature >= 0 && p.temperature <= 100)) return out_of_range("temperature", "in [0, 100]", p.temperature);
   if (p.top_k < 0) return out_of_range("top_k", "at least 0", p.top_k);
   if (!(p.top_p > 0 && p.top_p <= 1)) return out_of_range("top_p", "in (0, 1]", p.top_p);
   if (!(p.min_p >= 0 && p.min_p < 1)) return out_of_range("min_p", "in [0, 1)", p.min_p);
+  if (!(p.top_n_sigma >= 0 && p.top_n_sigma <= 100)) return out_of_range("top_n_sigma", "in [0, 100]", p.top_n_sigma);
+  if (!(p.xtc_probability >= 0 && p.xtc_probability <= 1))
+    return out_of_range("xtc_probability", "in [0, 1]", p.xtc_probability);
+  if (!(p.xtc_threshold > 0 && p.xtc_threshold <= 1))
+    return out_of_range("xtc_threshold", "in (0, 1]", p.xtc_threshold);
+  if (!(p.dynatemp_range >= 0 && p.dynatemp_range <= 100))
+    return out_of_range("dynatemp_range", "in [0, 100]", p.dynatemp_range);
+  if (!(p.dynatemp_exponent > 0 && p.dynatemp_exponent <= 10))
+    return out_of_range("dynatemp_exponent", "in (0, 10]", p.dynatemp_exponent);
+  PAGODA_RETURN_IF_ERROR(check_dry(p.dry));
   if (!(p.repetition_penalty > 0 && p.repetition_penalty <= 10))
     return out_of_range("repetition_penalty", "in (0, 10]", p.repetition_penalty);
   if (!(p.presence_penalty >= -2 && p.presence_penalty <= 2))

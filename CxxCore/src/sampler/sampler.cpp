@@ -19,6 +19,7 @@ constexpr float kMinusInfinity = -kInfinity;
 constexpr float kHighest =
     std::numeric_limits<float>::max();  // adjusted logits stay below +infinity, so their differences are finite
 constexpr float kRemovingBias = -100.0f;
+constexpr uint64_t kExclusions = 0x787463;  // XTC's random numbers are independent of the draws
 
 // Whether any of `count` values is not zero; the compiler reads many at once.
 template <class T>
@@ -68,7 +69,8 @@ void copy_allowed(std::span<const uint64_t> allowed, std::span<const float> from
 }
 
 bool changes_logits(const SampleInput& input) noexcept {
-  return !input.params->logit_bias.empty() || !input.banned.empty() || !input.allowed.empty() ||
+  return input.dry_scratch != nullptr || input.params->top_n_sigma > 0 || !input.params->logit_bias.empty() ||
+         !input.banned.empty() || !input.allowed.empty() ||
          (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
 }
 
@@ -101,6 +103,7 @@ uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const SamplingParams& params = *input.params;
   if (params.num_top_logprobs >= 0 || input.forced_id >= 0 || changes_logits(input)) return {};
+  if (params.xtc_probability > 0 || params.dynatemp_range > 0) return {};
   const bool takes_highest = params.temperature == 0.0f || params.top_k == 1;
   if (!takes_highest && (params.top_k < 1 || params.top_k > max_top_k)) return {};
   return {.top_p = fraction_of(params.top_p),
@@ -149,29 +152,41 @@ Status Sampler::sample(const SampleInput& input, SampleOutput& output) {
   return ok_status();
 }
 
-// top-k, then min-p (relative to the most likely token, whose weight is 1), then top-p of the remaining tokens.
 int32_t Sampler::pick(const SampleInput& input) {
   const SamplingParams& params = *input.params;
-  const float temperature = params.temperature;
+  const float temperature = temperature_for(params);
   if (temperature == 0.0f) return adjusted_.first_highest();
-  const uint64_t random = random_bits_at(input.seed, input.token_index), top_p = fraction_of(params.top_p);
-  const uint64_t min_weight = min_weight_of(params.min_p);
+  const uint64_t random = random_bits_at(input.seed, input.token_index);
+  const bool excludes = params.xtc_probability > 0 && random_bits_at(input.seed ^ kExclusions, input.token_index) <
+                                                          fraction_of(params.xtc_probability);
+  if (!truncate(params, temperature, excludes))
+    return adjusted_.id_at(multiply_high(adjusted_.sum_weights(temperature), random), temperature);
+  if (excludes) exclude_top_choices(params.xtc_threshold);
+  return draw(random);
+}
+
+// top-k, then min-p (relative to the most likely token, whose weight is 1), then top-p of the remaining tokens, which
+// become the candidates. False if every token remains, and they are not needed as candidates.
+bool Sampler::truncate(const SamplingParams& params, float temperature, bool needs_all) {
+  const uint64_t top_p = fraction_of(params.top_p), min_weight = min_weight_of(params.min_p);
   if (params.top_k > 0 && static_cast<size_t>(params.top_k) < changed_.size()) {
     gather(static_cast<size_t>(params.top_k));
     weigh(temperature);
     std::erase_if(candidates_, [min_weight](const Candidate& c) { return c.weight < min_weight; });
   } else if (min_weight > 0) {
     gather_from(min_weight, temperature);
+  } else if (params.top_p >= 1) {
+    if (needs_all) gather_from(1, temperature);
+    return needs_all;
   } else {
     const uint64_t total = adjusted_.sum_weights(temperature), wanted = mass_of(total, top_p);
-    if (params.top_p >= 1) return adjusted_.id_at(multiply_high(total, random), temperature);
     const uint64_t least = gather_mass(wanted, least_kept(wanted, total, changed_.size()), temperature);
     keep_top_p(wanted, least);
-    return draw(random);
+    return true;
   }
   const uint64_t total = total_weight(), wanted = mass_of(total, top_p);
   if (params.top_p < 1) keep_top_p(wanted, least_kept(wanted, total, candidates_.size()));
-  return draw(random);
+  return true;
 }
 
 Status Sampler::adjust(const SampleInput& input) {
@@ -188,10 +203,12 @@ Status Sampler::adjust(const SampleInput& input) {
     logit = entry.bias <= kRemovingBias ? kMinusInfinity : std::min(logit + entry.bias, kHighest);
   }
   if (input.counts != nullptr) apply_penalties(*input.params, *input.counts, changed_);
+  if (input.dry_scratch != nullptr) apply_dry(input.params->dry, input.history, *input.dry_scratch, changed_);
   for (const int32_t id : input.banned) {
     if (is_in_range(id)) changed_[id] = kMinusInfinity;
   }
   adjusted_.survey(changed_);
+  if (input.params->top_n_sigma > 0) keep_top_n_sigma(input.params->top_n_sigma);
   if (adjusted_.highest() == kMinusInfinity)
     return make_error(StatusCode::invalid_argument, "logit_bias, banned ids and the grammar leave no token to sample");
   return ok_status();

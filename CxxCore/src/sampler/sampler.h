@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "pagoda/event.h"
 #include "pagoda/sampling_params.h"
+#include "sampler/dry.h"
 #include "sampler/logit_blocks.h"
 
 namespace pagoda::sampler {
@@ -27,6 +28,8 @@ struct SampleInput {
   std::span<const float> logits;  // [vocab], f32, read only
   const SamplingParams* params = nullptr;
   const TokenCounts* counts = nullptr;
+  std::span<const int32_t> history;   // prompt and answer so far, for DRY
+  DryScratch* dry_scratch = nullptr;  // set if params->dry is on
   std::span<const uint64_t> allowed;  // bit i % 64 of word i / 64: token i may be sampled; empty: every token
   std::span<const int32_t> banned;    // ids excluded at this position (stop ids before min_tokens)
   int32_t forced_id = -1;             // take this token regardless of the logits; its logprobs are reported as usual
@@ -45,8 +48,9 @@ class Sampler {
  public:
   explicit Sampler(int32_t vocab_size);
 
-  // Mask, bias, penalties, bans; temperature 0: argmax (lowest id on ties); else temperature, top-k, min-p and top-p,
-  // then a draw by inverse CDF in id order. Returns device_error if the logits contain NaN or +inf.
+  // Mask, bias, penalties, DRY, bans, top-n-sigma; temperature 0: argmax (lowest id on ties); else temperature, top-k,
+  // min-p, top-p and XTC, then a draw by inverse CDF in id order. Returns device_error if the logits contain NaN or
+  // +inf.
   Status sample(const SampleInput& input, SampleOutput& output);
 
  private:
@@ -59,6 +63,10 @@ class Sampler {
   Status check(const SampleInput& input);
   Status adjust(const SampleInput& input);
   int32_t pick(const SampleInput& input);
+  float temperature_for(const SamplingParams& params) const;
+  bool truncate(const SamplingParams& params, float temperature, bool needs_all);
+  void keep_top_n_sigma(float n);
+  void exclude_top_choices(float threshold);
   void gather(size_t count);                            // the `count` most likely
   void gather_from(uint64_t least, float temperature);  // all with at least this weight
   uint64_t gather_mass(uint64_t wanted, uint64_t least, float temperature);

@@ -54,6 +54,8 @@ extension Receipt {
     number("repetition_penalty", sampling.repetitionPenalty)
     number("presence_penalty", sampling.presencePenalty)
     number("frequency_penalty", sampling.frequencyPenalty)
+    number("top_n_sigma", sampling.topNSigma)
+    members += rules
     let biases = sampling.logitBias.sorted { $0.key < $1.key }
     members += [
       .init(key: "top_k", value: .integer(Int64(sampling.topK ?? 0))),
@@ -89,6 +91,8 @@ extension Receipt {
     sampling.repetitionPenalty = json["repetition_penalty"]?.doubleValue
     sampling.presencePenalty = json["presence_penalty"]?.doubleValue
     sampling.frequencyPenalty = json["frequency_penalty"]?.doubleValue
+    sampling.topNSigma = json["top_n_sigma"]?.doubleValue
+    readRules(json)
     sampling.topK = json["top_k"]?.intValue.map { Int($0) }
     sampling.minimumTokens = Int(json["min_tokens"]?.intValue ?? 0)
     sampling.ignoresEndOfText = json["ignore_eos"]?.boolValue ?? false
@@ -123,6 +127,8 @@ extension Receipt {
     sampling.repetitionPenalty = Double(core.repetition_penalty)
     sampling.presencePenalty = Double(core.presence_penalty)
     sampling.frequencyPenalty = Double(core.frequency_penalty)
+    sampling.topNSigma = Double(core.top_n_sigma)
+    readRules(core)
     for bias in core.logit_bias { sampling.logitBias[bias.token_id] = Double(bias.bias) }
     sampling.seed = core.seed
     sampling.minimumTokens = Int(core.min_tokens)

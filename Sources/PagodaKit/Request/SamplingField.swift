@@ -56,6 +56,39 @@ extension SamplingField {
       $0.minP = $1
     },
     number(
+      "top-n-sigma", "from 0 to 100", { $0 >= 0 && $0 <= 100 },
+      "drop tokens more than X standard deviations below the likeliest one, 0 keeps all"
+    ) {
+      $0.topNSigma = $1
+    },
+    number("xtc-probability", "from 0 to 1", { $0 >= 0 && $0 <= 1 }, "how often to exclude the top choices") {
+      $0.xtc = .init(probability: $1, threshold: $0.xtc?.threshold ?? 0.1)
+    },
+    number("xtc-threshold", "above 0 and at most 1", { $0 > 0 && $0 <= 1 }, "the probability of a top choice (0.1)") {
+      $0.xtc = .init(probability: $0.xtc?.probability ?? 0, threshold: $1)
+    },
+    number("dynatemp-range", "from 0 to 100", { $0 >= 0 && $0 <= 100 }, "vary the temperature with the entropy") {
+      $0.dynamicTemperature = .init(range: $1, exponent: $0.dynamicTemperature?.exponent ?? 1)
+    },
+    number("dynatemp-exponent", "above 0 and at most 10", { $0 > 0 && $0 <= 10 }, "shape of that variation (1)") {
+      $0.dynamicTemperature = .init(range: $0.dynamicTemperature?.range ?? 0, exponent: $1)
+    },
+    number("dry-multiplier", "from 0 to 100", { $0 >= 0 && $0 <= 100 }, "penalty for repeating a sequence, 0 is off") {
+      $0.dryOrOff.multiplier = $1
+    },
+    number("dry-base", "from 1 to 10", { $0 >= 1 && $0 <= 10 }, "its factor for each repeated token (1.75)") {
+      $0.dryOrOff.base = $1
+    },
+    integer("dry-allowed-length", "N", 1...Int64(Int32.max), "repeated tokens without a penalty (2)") {
+      $0.dryOrOff.allowedLength = $1
+    },
+    integer("dry-penalty-last-n", "N", -1...Int64(Int32.max), "latest tokens that are searched, -1 is all") {
+      $0.dryOrOff.window = $1 < 0 ? nil : $1
+    },
+    SamplingField(
+      name: "dry-sequence-breakers", placeholder: "TEXT", help: "a repetition ends at TEXT; may be repeated",
+      kind: .strings { $0.dryOrOff.breakers = $1 }),
+    number(
       "repetition-penalty", "above 0 and at most 10", { $0 > 0 && $0 <= 10 },
       "above 1: tokens of prompt and answer come less often"
     ) {
@@ -98,6 +131,14 @@ extension SamplingField {
     _ set: @escaping @Sendable (inout SamplingParameters, Double) -> Void
   ) -> SamplingField {
     SamplingField(name: name, placeholder: "X", help: help, kind: .number(range, isValid, set))
+  }
+}
+
+extension SamplingParameters {
+  /// Fields of a request are set one by one, in any order.
+  fileprivate var dryOrOff: DRY {
+    get { dry ?? DRY(multiplier: 0) }
+    set { dry = newValue }
   }
 }
 

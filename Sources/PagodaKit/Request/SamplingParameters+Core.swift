@@ -51,6 +51,8 @@ extension SamplingParameters {
     params.top_k = Int32(clamping: topK ?? defaults.topK ?? 0)
     params.top_p = Float(topP ?? defaults.topP ?? 1)
     params.min_p = Float(minP ?? defaults.minP ?? 0)
+    params.top_n_sigma = Float(topNSigma ?? 0)
+    setRules(&params)
     params.repetition_penalty = Float(repetitionPenalty ?? defaults.repetitionPenalty ?? 1)
     params.presence_penalty = Float(presencePenalty ?? defaults.presencePenalty ?? 0)
     params.frequency_penalty = Float(frequencyPenalty ?? defaults.frequencyPenalty ?? 0)
@@ -70,6 +72,19 @@ extension SamplingParameters {
     params.thinking_budget = Int32(clamping: thinkingBudget ?? -1)
     params.num_top_logprobs = Int32(clamping: topLogProbabilities ?? -1)
     return params
+  }
+
+  private func setRules(_ params: inout pagoda.SamplingParams) {
+    if let xtc { (params.xtc_probability, params.xtc_threshold) = (Float(xtc.probability), Float(xtc.threshold)) }
+    if let dynamic = dynamicTemperature {
+      (params.dynatemp_range, params.dynatemp_exponent) = (Float(dynamic.range), Float(dynamic.exponent))
+    }
+    guard let dry else { return }
+    params.dry.multiplier = Float(dry.multiplier)
+    params.dry.base = Float(dry.base)
+    params.dry.allowed_length = Int32(clamping: dry.allowedLength)
+    params.dry.window = dry.window.map { Int32(clamping: $0) } ?? -1
+    for text in dry.breakers { params.dry.breakers.push_back(std.string(text)) }
   }
 
   /// The bad words as tokens: at the start of a text, and after a space if the tokens differ. (vLLM omits the second

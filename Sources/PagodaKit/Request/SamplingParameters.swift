@@ -15,6 +15,14 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var topP: Double?
   /// Drops tokens less likely than this share of the most likely one, in [0, 1).
   public var minP: Double?
+  /// Drops tokens whose logit is more than this many standard deviations below the highest; nil or 0 keeps all.
+  public var topNSigma: Double?
+  /// Excludes the most likely tokens at random; nil never does.
+  public var xtc: XTC?
+  /// Varies the temperature from token to token; nil keeps it fixed.
+  public var dynamicTemperature: DynamicTemperature?
+  /// Penalises repetitions by their length; nil does not.
+  public var dry: DRY?
   /// Above 1, tokens of the prompt and of the answer become less likely to be repeated.
   public var repetitionPenalty: Double?
   /// Subtracted from the logit of tokens that the answer has used, in [-2, 2].
@@ -51,7 +59,8 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
     repetitionPenalty: Double? = nil, presencePenalty: Double? = nil, frequencyPenalty: Double? = nil,
     logitBias: [Int32: Double] = [:], seed: UInt64? = nil, maximumTokens: Int? = nil, minimumTokens: Int = 0,
     ignoresEndOfText: Bool = false, stopTokens: [Int32] = [], stopStrings: [String] = [], badWords: [String] = [],
-    thinkingBudget: Int? = nil, topLogProbabilities: Int? = nil
+    thinkingBudget: Int? = nil, topLogProbabilities: Int? = nil, topNSigma: Double? = nil, xtc: XTC? = nil,
+    dynamicTemperature: DynamicTemperature? = nil, dry: DRY? = nil
   ) {
     self.temperature = temperature
     self.topK = topK
@@ -70,6 +79,10 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
     self.badWords = badWords
     self.thinkingBudget = thinkingBudget
     self.topLogProbabilities = topLogProbabilities
+    self.topNSigma = topNSigma
+    self.xtc = xtc
+    self.dynamicTemperature = dynamicTemperature
+    self.dry = dry
   }
 
   /// Missing fields get their defaults, so that files written by hand or by an older version can be read.
@@ -79,6 +92,10 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
     topK = try fields.decodeIfPresent(Int.self, forKey: .topK)
     topP = try fields.decodeIfPresent(Double.self, forKey: .topP)
     minP = try fields.decodeIfPresent(Double.self, forKey: .minP)
+    topNSigma = try fields.decodeIfPresent(Double.self, forKey: .topNSigma)
+    xtc = try fields.decodeIfPresent(XTC.self, forKey: .xtc)
+    dynamicTemperature = try fields.decodeIfPresent(DynamicTemperature.self, forKey: .dynamicTemperature)
+    dry = try fields.decodeIfPresent(DRY.self, forKey: .dry)
     repetitionPenalty = try fields.decodeIfPresent(Double.self, forKey: .repetitionPenalty)
     presencePenalty = try fields.decodeIfPresent(Double.self, forKey: .presencePenalty)
     frequencyPenalty = try fields.decodeIfPresent(Double.self, forKey: .frequencyPenalty)

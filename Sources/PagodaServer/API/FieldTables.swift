@@ -7,6 +7,17 @@ extension FieldTable {
     "max_tokens", "min_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty",
     "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "bad_words",
     "thinking_budget",
+  ].union(rules)
+
+  /// Further rules, under llama.cpp's names.
+  static let rules: Set<String> = [
+    "top_n_sigma", "xtc_probability", "xtc_threshold", "dynatemp_range", "dynatemp_exponent", "dry_multiplier",
+    "dry_base", "dry_allowed_length", "dry_penalty_last_n", "dry_sequence_breakers",
+  ]
+
+  /// Samplers of llama.cpp that are not supported here, with the values that switch them off.
+  static let refusedSamplers: [String: [JSONValue]] = [
+    "mirostat": [.integer(0)], "typical_p": [.integer(1), .number(1)], "typ_p": [.integer(1), .number(1)],
   ]
 
   private static let common: Set<String> = [
@@ -37,7 +48,7 @@ extension FieldTable {
     "include_stop_str_in_output": off, "truncate_prompt_tokens": [],
     "logits_processors": [], "allowed_token_ids": [], "return_tokens_as_token_ids": off,
     "echo": off, "mm_processor_kwargs": [],
-  ]
+  ].merging(refusedSamplers) { $1 }
 
   static let chat = FieldTable(
     known: sampling.union(common).union([

@@ -75,7 +75,7 @@ extension FieldTable {
   static let llamaSampling: Set<String> = [
     "temperature", "top_k", "top_p", "min_p", "presence_penalty", "frequency_penalty", "seed", "stop", "ignore_eos",
     "logit_bias",
-  ]
+  ].union(rules)
   private static let llamaKnown = llamaSampling.union([
     "model", "n_predict", "repeat_penalty", "n_probs", "stream", "json_schema", "grammar", "return_tokens",
   ])
@@ -86,9 +86,9 @@ extension FieldTable {
 
   static let llamaCompletion = FieldTable(
     known: llamaKnown.union(["prompt"]), ignored: llamaIgnored,
-    refused: ["image_data": [.array([])], "lora": [.array([])]])
+    refused: refusedSamplers.merging(["image_data": [.array([])], "lora": [.array([])]]) { $1 })
 
   static let llamaInfill = FieldTable(
     known: llamaKnown.union(["prompt", "input_prefix", "input_suffix"]), ignored: llamaIgnored,
-    refused: ["input_extra": [.array([])], "lora": [.array([])]])
+    refused: refusedSamplers.merging(["input_extra": [.array([])], "lora": [.array([])]]) { $1 })
 }

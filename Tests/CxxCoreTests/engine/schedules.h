@@ -49,7 +49,12 @@ inline Request random_request(std::mt19937_64& rng, int32_t vocab_size, int num_
   request.sampling.max_tokens = max_tokens;
   request.sampling.temperature = rng() % 2 ? 0.9f : 0.0f;
   request.sampling.has_seed = true;
-  request.sampling.seed = rng();
+  const uint64_t seed = rng();
+  request.sampling.seed = seed;
+  if (seed % 4 == 0) request.sampling.dry = {.multiplier = 0.8f, .breakers = {"\n"}};
+  if (seed % 4 == 1) request.sampling.xtc_probability = 0.5f;
+  if (seed % 8 == 2) request.sampling.top_n_sigma = 1.0f;
+  if (seed % 8 == 6) request.sampling.dynatemp_range = 0.4f;
   request.sampling.num_top_logprobs = 2;
   request.sampling.ignore_eos = true;
   return request;

@@ -19,6 +19,7 @@
 #include "engine/active_request.h"
 #include "engine/activity_log.h"
 #include "engine/disk/store.h"
+#include "engine/dry_breakers.h"
 #include "engine/outbox.h"
 #include "engine/row_sampler.h"
 #include "engine/thinking.h"
@@ -175,6 +176,7 @@ class EngineCore {
   CoreConfig config_;
   ThinkingFormat thinking_format_;
   mutable grammar::GrammarCache grammars_;  // locks itself
+  mutable DryBreakers dry_breakers_;        // locks itself
   grammar::MaskWorker masks_;
   cache::BlockManager blocks_;
   cache::StatePool states_;

@@ -124,6 +124,9 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     active->prediction = request.prediction_ids;
   }
   active->count_tokens(config_.vocab_size);
+  if (const DryParams& dry = request.sampling.dry; dry.multiplier > 0)
+    active->dry_scratch.emplace(dry_breakers_.find(config_.tokenizer.get(), config_.vocab_size, dry.breakers),
+                                static_cast<size_t>(sequence.max_num_tokens));
   // One token is sampled after the last given token, as in any answer.
   if (num_answer_ids > 0)
     sequence.tokens.insert(sequence.tokens.end(), request.answer_ids.begin(), request.answer_ids.end() - 1);

@@ -1,4 +1,5 @@
 // EngineCore: samples a token from the row of logits of each request.
+#include <algorithm>
 #include <exception>
 #include <span>
 
@@ -13,6 +14,12 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   sampler::SampleInput input;
   input.params = &request.params;
   input.counts = &request.counts;
+  if (request.dry_scratch) {
+    const std::span<const int32_t> tokens = request.sequence.tokens;
+    const auto end = static_cast<size_t>(request.sequence.num_prompt_tokens + num_generated);
+    input.history = tokens.first(std::min(tokens.size(), end));  // drafts are not part of the sequence yet
+    input.dry_scratch = &*request.dry_scratch;
+  }
   input.forced_id = thinking.forced_id();
   const bool has_document = request.guide && !thinking.is_open();
   if (has_document && request.document_position.mask) input.allowed = *request.document_position.mask;
