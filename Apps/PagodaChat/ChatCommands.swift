@@ -18,6 +18,10 @@ struct ChatCommands: Commands {
       Button(KeyboardMap.newChat.title) { app?.newChat(in: window) }
         .keyboardShortcut(KeyboardMap.newChat)
         .disabled(app == nil)
+      #if canImport(AppKit)
+      Button(KeyboardMap.newWindow.title) { openWindow(id: AppWindow.windowID) }
+        .keyboardShortcut(KeyboardMap.newWindow)
+      #endif
     }
     CommandMenu("Chat") {
       Button(KeyboardMap.stop.title) { transcript?.stop() }

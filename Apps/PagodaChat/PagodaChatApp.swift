@@ -10,7 +10,7 @@ struct PagodaChatApp: App {
   private let start = StartState.shared
 
   var body: some Scene {
-    WindowGroup("Pagoda") {
+    WindowGroup("Pagoda", id: AppWindow.windowID) {
       switch start.result {
       case .success(let app): AppWindow(app: app)
       case .failure(let failure): FailureView(failure: failure).padding().frame(minWidth: 320, minHeight: 160)
@@ -35,7 +35,8 @@ struct PagodaChatApp: App {
 }
 
 /// A window; changes are saved when the app leaves the screen.
-private struct AppWindow: View {
+struct AppWindow: View {
+  static let windowID = "chat"
   let app: AppModel
   @Environment(\.scenePhase) private var phase
 

@@ -47,7 +47,10 @@ final class ScriptedEngine: ChatEngine {
   let state = Locked(State())
   let contextLength = 4096
   let device = "scripted device"
+  let thinksByDefault: Bool?
   var load: EngineLoad { EngineLoad() }
+
+  init(thinksByDefault: Bool? = nil) { self.thinksByDefault = thinksByDefault }
 
   func submit(_ request: Request) -> AnswerStream<Event> {
     AnswerStream { continuation in

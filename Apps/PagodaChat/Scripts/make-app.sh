@@ -31,4 +31,6 @@ entitlements=()
 [[ $identity == - ]] || entitlements=(--options runtime --entitlements "$source/Pagoda.entitlements")
 codesign --force --sign "$identity" ${entitlements[@]+"${entitlements[@]}"} "$app"
 codesign --verify --strict "$app"
+# Only Xcode's build extracts the descriptions of App Intents that Shortcuts and Siri read.
+echo "make-app: without Shortcuts and Siri; for these, build the project that xcodegen makes from $source/project.yml" >&2
 echo "$app"

@@ -31,16 +31,11 @@ struct ComposerView: View {
           .labelStyle(.iconOnly).buttonStyle(.borderless)
           .keyboardShortcut(KeyboardMap.attach)
           .help("Attach text files; they may also be dropped here")
-        TextField("Message", text: $composer.text, axis: .vertical)
-          .textFieldStyle(.plain)
-          .lineLimit(1...10)
+        field
           .focused($isFocused)
-          .onSubmit {
-            // The field sends Return here in either case; Option-Return always inserts a line break.
-            if app.settings.settings.returnSends { composer.send(in: transcript) } else { composer.text += "\n" }
-          }
           .accessibilityLabel("Message")
-        Toggle("Think", isOn: thinks).toggleStyle(.button)
+        Toggle("Think", isOn: $transcript.thinks).toggleStyle(.button)
+          .disabled(!transcript.canThink)
           .help("Whether the model thinks before it answers")
         if transcript.isAnswering {
           Button("Stop", systemImage: "stop.fill") { transcript.stop() }
@@ -59,9 +54,19 @@ struct ComposerView: View {
     }
   }
 
-  private var thinks: Binding<Bool> {
-    Binding(
-      get: { transcript.settings.thinking ?? false }, set: { transcript.settings.thinking = $0 })
+  /// A text field submits on Return, and cannot tell where its cursor is; an editor inserts a line break there.
+  @ViewBuilder private var field: some View {
+    if app.settings.settings.returnSends {
+      TextField("Message", text: $composer.text, axis: .vertical)
+        .textFieldStyle(.plain)
+        .lineLimit(1...10)
+        .onSubmit { composer.send(in: transcript) }  // Option-Return inserts a line break
+    } else {
+      TextEditor(text: $composer.text)
+        .scrollContentBackground(.hidden)
+        .frame(minHeight: 20, maxHeight: 180)
+        .fixedSize(horizontal: false, vertical: true)
+    }
   }
 }
 

@@ -42,7 +42,7 @@ struct ContentView: View {
       ToolbarItem(placement: .primaryAction) {
         ShareLink("Share Chat", item: window.transcript?.shareText ?? "")
           .help("Share this chat as Markdown")
-          .disabled(window.transcript?.messages.isEmpty != false)
+          .disabled(window.transcript?.canShare != true)
       }
       ToolbarItem(placement: .primaryAction) {
         Button("Chat Settings", systemImage: "slider.horizontal.3") { showsSettings = true }
@@ -63,6 +63,8 @@ struct ContentView: View {
       if let transcript = window.transcript { ChatSettingsView(transcript: transcript) }
     }
     .focusedSceneValue(\.chatWindow, window)
+    .onAppear { app.windowOpened(window) }
+    .onDisappear { app.windowClosed(window) }
     .task {
       if window.selection == nil { app.newChat(in: window) }
       await app.start()

@@ -25,6 +25,7 @@ struct TranscriptView: View {
           .frame(maxWidth: .infinity)
         }
         .defaultScrollAnchor(.bottom)
+        .modifier(ScrollWatch(follower: transcript.follower))
         .onChange(of: transcript.messages.count) { scroll(proxy) }
         .onChange(of: transcript.messages.last?.text.utf8.count) { scroll(proxy) }
         .overlay(alignment: .bottom) {
@@ -56,5 +57,24 @@ struct TranscriptView: View {
 
   private func scroll(_ proxy: ScrollViewProxy) {
     if transcript.follower.contentGrew() { proxy.scrollTo("end", anchor: .bottom) }
+  }
+}
+
+/// Tells the follower that the user scrolls. Earlier systems report only whether the end is visible.
+private struct ScrollWatch: ViewModifier {
+  let follower: ScrollFollower
+
+  func body(content: Content) -> some View {
+    if #available(macOS 15, iOS 18, *) {
+      content.onScrollPhaseChange { _, phase in
+        switch phase {
+        case .tracking, .interacting: follower.userBegan()
+        case .idle: follower.userEnded()
+        default: break
+        }
+      }
+    } else {
+      content
+    }
   }
 }

@@ -21,6 +21,7 @@ public final class AppModel {
   private var idleSince = ContinuousClock.now
   private var starting: Task<Void, Never>?
   private var hasWindow = false
+  private var lastSelection: UUID?  // of the window closed last
   private var tickedAt = ContinuousClock.now
 
   /// The app with its files in `folder`.
@@ -94,9 +95,20 @@ public final class AppModel {
   /// The sidebar of a window: the first one uses the app's own; others have their own selection and search, with
   /// the same conversations and the same model.
   public func claimWindow() -> ConversationListModel {
-    if hasWindow { return ConversationListModel(pool: conversations.pool) }
+    if hasWindow { return ConversationListModel(pool: conversations.pool, selection: lastSelection) }
     hasWindow = true
     return conversations
+  }
+
+  /// A window is on the screen.
+  public func windowOpened(_ window: ConversationListModel) {
+    if window === conversations { hasWindow = true }
+  }
+
+  /// A window was closed; the next one that is opened shows the same conversation.
+  public func windowClosed(_ window: ConversationListModel) {
+    lastSelection = window.selection
+    if window === conversations { hasWindow = false }
   }
 
   /// Whether the app keeps running when its last window is closed: it does so, in the menu bar, while its

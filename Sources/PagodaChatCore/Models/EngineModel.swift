@@ -59,6 +59,8 @@ public final class EngineModel {
   public private(set) var state = State.unloaded
   /// The loaded model.
   public private(set) var engine: (any ChatEngine)?
+  /// Whether the loaded model thinks before it answers if a chat does not say; nil if it has no such switch.
+  public private(set) var thinksByDefault: Bool?
   /// The engine's load when last refreshed.
   public private(set) var load = EngineLoad()
 
@@ -152,6 +154,7 @@ public final class EngineModel {
         }
         if number != loadCount { return await engine.shutDown() }
         self.engine = engine
+        thinksByDefault = engine.thinksByDefault
         state = .ready(name: name)
         refresh()
       } catch {
@@ -179,6 +182,7 @@ public final class EngineModel {
   private func takeEngine() -> (any ChatEngine)? {
     let old = engine
     engine = nil
+    thinksByDefault = nil
     load = EngineLoad()
     return old
   }

@@ -77,10 +77,13 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
   }
 }
 
-/// Every keyboard shortcut of the app. Those of the system (⌘Q, ⌘W, ⌘C …) are not in it, and must not be.
+/// Every keyboard shortcut of the app. Those of the system and of text fields (⌘Q, ⌘C, ⌘⌫, ⌘E …) are not in it, and
+/// must not be.
 public enum KeyboardMap {
   /// Starts a chat.
   public static let newChat = ChatShortcut("New Chat", .character("n"))
+  /// Opens another window.
+  public static let newWindow = ChatShortcut("New Window", .character("n"), [.command, .shift])
   /// Sends the message. By default, Return without ⌘ sends it too.
   public static let send = ChatShortcut("Send", .special(.return))
   /// Ends the answer.
@@ -94,11 +97,11 @@ public enum KeyboardMap {
   /// Attaches files to the message.
   public static let attach = ChatShortcut("Attach Files…", .character("a"), [.command, .shift])
   /// Saves the chat as Markdown.
-  public static let exportMarkdown = ChatShortcut("Export as Markdown…", .character("e"))
+  public static let exportMarkdown = ChatShortcut("Export as Markdown…", .character("e"), [.command, .option])
   /// Saves the chat as JSON.
   public static let exportJSON = ChatShortcut("Export as JSON…", .character("e"), [.command, .shift])
-  /// Deletes the chat, after confirmation.
-  public static let delete = ChatShortcut("Delete Chat…", .special(.delete))
+  /// Deletes the chat, after confirmation. Not ⌘⌫, which deletes to the start of the line in a text field.
+  public static let delete = ChatShortcut("Delete Chat…", .special(.delete), [.command, .control])
   /// Restores a deleted chat.
   public static let undoDelete = ChatShortcut("Undo Delete Chat", .character("z"), [.command, .option])
   /// Opens the model library.
@@ -110,7 +113,8 @@ public enum KeyboardMap {
 
   /// All of them, as the help window lists them.
   public static let all = [
-    newChat, send, stop, stopWriting, regenerate, branch, attach, exportMarkdown, exportJSON, delete, undoDelete,
+    newChat, newWindow, send, stop, stopWriting, regenerate, branch, attach, exportMarkdown, exportJSON, delete,
+    undoDelete,
     library, unload, help,
   ]
 }

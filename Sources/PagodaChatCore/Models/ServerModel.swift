@@ -13,10 +13,15 @@ public final class ServerModel {
   public var failure: ChatFailure?
 
   private let engines: EngineModel
+  private let activities: any Activities
   private var server: Server?
+  private var activity: (any Sendable)?  // while it is on
 
   /// A stopped server.
-  public init(engines: EngineModel) { self.engines = engines }
+  public init(engines: EngineModel, activities: any Activities = SystemActivities()) {
+    self.engines = engines
+    self.activities = activities
+  }
 
   /// Whether it is running.
   public var isOn: Bool { url != nil }
@@ -34,6 +39,7 @@ public final class ServerModel {
     do {
       let started = try Server.start(engine, options: options)
       server = started
+      activity = activities.begin("Serving a model to other programs")
       url = started.url
       failure = nil
     } catch {
@@ -47,5 +53,9 @@ public final class ServerModel {
     server = nil
     url = nil
     await old?.shutDown(drainSeconds: 2)
+    if server == nil, let ended = activity {
+      activity = nil
+      activities.end(ended)
+    }
   }
 }

@@ -112,8 +112,21 @@ public final class TranscriptModel: Identifiable {
     try form.text(of: conversation, store.messages(of: id))
   }
 
-  /// The shared text: the visible path as Markdown.
-  public var shareText: String { (try? export(.markdown)) ?? "" }
+  /// Whether there is a chat to share, and no answer in progress.
+  public var canShare: Bool { !isAnswering && !messages.isEmpty }
+
+  /// The shared text: the visible path as Markdown. Empty while it cannot be shared: views ask for it with every token
+  /// of an answer.
+  public var shareText: String { canShare ? (try? export(.markdown)) ?? "" : "" }
+
+  /// Whether the loaded model can think before it answers.
+  public var canThink: Bool { engines.thinksByDefault != nil }
+
+  /// Whether it will: as set for this chat, or as the model does by default.
+  public var thinks: Bool {
+    get { settings.thinking ?? engines.thinksByDefault ?? false }
+    set { settings.thinking = newValue }
+  }
 
   /// Makes a path the visible one.
   func show(_ leaf: UUID?) {

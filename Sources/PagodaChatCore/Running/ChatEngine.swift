@@ -11,6 +11,8 @@ public protocol ChatEngine: Sendable {
   var device: String { get }
   /// Its current load.
   var load: EngineLoad { get }
+  /// Whether the model thinks before it answers if a request does not say; nil if its template has no such switch.
+  var thinksByDefault: Bool? { get }
   /// Ends every request and frees the memory.
   func shutDown() async
 }
@@ -38,6 +40,15 @@ extension Engine: ChatEngine {
 
   /// The device and the instruction set that it runs.
   public var device: String { info.device }
+
+  /// Whether the template begins an answer in the same way without the switch as with it.
+  public var thinksByDefault: Bool? {
+    func prompt(_ thinking: Bool?) -> [Int32]? {
+      try? encode(.messages([.user("Hello")]), thinking: thinking).ids
+    }
+    guard let plain = prompt(nil), let on = prompt(true), let off = prompt(false), on != off else { return nil }
+    return plain == on
+  }
 
   /// The engine's statistics for the status bar.
   public var load: EngineLoad {

@@ -11,6 +11,8 @@ public struct TextField: StubBody {
   ) where Format.FormatOutput == String {}
 }
 
+public struct TextEditor: StubBody { public init(text: Binding<String>) {} }
+
 public struct Toggle: StubBody { public init<Words: StringProtocol>(_ title: Words, isOn: Binding<Bool>) {} }
 
 public struct Stepper<Label: View>: StubBody {

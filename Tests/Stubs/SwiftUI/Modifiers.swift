@@ -52,6 +52,12 @@ extension View {
     StubView()
   }
   public func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View { StubView() }
+  public func scrollContentBackground(_ visibility: Visibility) -> some View { StubView() }
+  public func fixedSize(horizontal: Bool, vertical: Bool) -> some View { StubView() }
+  @available(macOS 15, iOS 18, *)
+  public func onScrollPhaseChange(_ action: @escaping @MainActor (ScrollPhase, ScrollPhase) -> Void) -> some View {
+    StubView()
+  }
   public func defaultScrollAnchor(_ anchor: UnitPoint?) -> some View { StubView() }
   public func keyboardShortcut(_ key: KeyEquivalent, modifiers: EventModifiers = .command) -> some View { StubView() }
   public func keyboardShortcut(_ shortcut: KeyboardShortcut) -> some View { StubView() }
@@ -90,5 +96,8 @@ public enum Edge {
     public static let (top, bottom) = (Set(), Set())
   }
 }
+
+@available(macOS 15, iOS 18, *)
+public enum ScrollPhase: Sendable, Equatable { case idle, tracking, interacting, decelerating, animating }
 
 public enum Visibility: Sendable { case automatic, visible, hidden }

@@ -22,6 +22,7 @@ public struct StubScene: Scene {}
 
 public struct WindowGroup<Content: View>: Scene {
   public init(_ title: String, @ViewBuilder content: () -> Content) {}
+  public init(_ title: String, id: String, @ViewBuilder content: () -> Content) {}
 }
 
 #if canImport(AppKit)

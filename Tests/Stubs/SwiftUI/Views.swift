@@ -121,3 +121,13 @@ public struct Section<Content: View>: StubBody {
 }
 
 public struct TabView<Content: View>: StubBody { public init(@ViewBuilder content: () -> Content) {} }
+
+@MainActor public protocol ViewModifier {
+  associatedtype Body: View
+  typealias Content = StubView
+  @ViewBuilder func body(content: Content) -> Body
+}
+
+extension View {
+  public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View { StubView() }
+}
