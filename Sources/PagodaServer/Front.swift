@@ -67,7 +67,9 @@ final class Front: HTTPService, @unchecked Sendable {
     exporter?.add(exchange)
     let key = guarding.keyIndex(request)
     if let key { guarding.limits.use(key, tokens: exchange.record.tokens) }
-    options.structuredLog?(exchange.record.line(of: exchange, key: key.map { guarding.keys[$0].name }))
+    options.structuredLog?(
+      exchange.record.line(
+        of: exchange, address: guarding.address(of: request), key: key.map { guarding.keys[$0].name }))
     guard let log = options.accessLog else { return }
     let path = AccessRecord.plain(request.path, 200)
     log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")

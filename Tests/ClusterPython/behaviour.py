@@ -1,5 +1,6 @@
 """The contract behind every router: conversations stay together, streams are complete, and failures stay local."""
 import asyncio
+import http.client
 import json
 import time
 
@@ -195,3 +196,17 @@ def check_restart(url, restart, at_once=4):
         assert not failures, f"{len(failures)} of {done + len(failures)} failed: {failures[:3]}"
         assert done >= 2 * at_once
     asyncio.run(run())
+
+
+def check_client_address(url, log):
+    """A request from another address of this machine: the replica's access log has it, and the router's beside it."""
+    host, port = url.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=300, source_address=("127.0.0.2", 0))
+    connection.request("GET", "/v1/models", headers={"X-Forwarded-For": "192.0.2.1"})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+    def found():
+        lines = map(json.loads, log.read_text().splitlines())
+        return [line for line in lines if (line["address"], line.get("proxy")) == ("127.0.0.2", "127.0.0.1")]
+    wait_until(found, "the line of the client")

@@ -9,12 +9,19 @@ sys.path.insert(0, str(ROOT / "Deploy/ray"))
 
 
 KEY = "cluster-key"
+ACCESS_LOG = "ACCESS_LOG"  # in a class's options: the path of its access log
 
 
 @pytest.fixture(scope="class")
-def replica_options(request):
+def access_log(tmp_path_factory):
+    return tmp_path_factory.mktemp("log") / "access.log"
+
+
+@pytest.fixture(scope="class")
+def replica_options(request, access_log):
     """Options of the replicas; a class sets its own as `replica_options`."""
-    return getattr(request.cls, "replica_options", ())
+    given = getattr(request.cls, "replica_options", ())
+    return tuple(str(access_log) if option == ACCESS_LOG else option for option in given)
 
 
 @pytest.fixture(scope="class")

@@ -10,6 +10,8 @@ import urllib.request
 
 import pytest
 from replicas import MODEL, PROGRAM, Replica, free_port, read_json, wait_until
+from test_tracing import Collector, spans_of
+from test_tracing import ask as ask_traced
 
 TEXTS = ["Once upon a time", "The capital of France is", "1 2 3 4 5 6"]
 SILENCE = ["--pipeline-timeout", "600"]  # even on a busy machine, only a stage that is really gone counts as lost
@@ -61,6 +63,22 @@ def expected():
     replica = Replica("alone")
     yield answers(replica.url)
     replica.stop()
+
+
+def test_a_trace_ends_at_the_first_machine():
+    """Stages get rows of many requests and no HTTP: the phases in the server's spans include them."""
+    trace, stage, collector = "d" * 32, Stage(), Collector()
+    server = Replica("first", "--pipeline-stages", f"127.0.0.1:{stage.port}", "--otlp-endpoint", collector.url, *SILENCE)
+    try:
+        ask_traced(server, {"traceparent": f"00-{trace}-{'1' * 16}-01"})
+        wait_until(lambda: len(spans_of(collector, trace)) == 4, "the spans")
+        names = sorted(span["name"] for span in collector.spans)
+        assert names == ["POST /v1/chat/completions", "decode", "prefill", "queue"]
+        assert {resource["service.instance.id"] for resource in collector.resources} == {"first"}
+    finally:
+        server.stop()
+        stage.kill()
+        collector.server.shutdown()
 
 
 def test_a_lost_stage_is_named_and_the_service_comes_back(expected):

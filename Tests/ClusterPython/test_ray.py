@@ -13,8 +13,21 @@ from replicas import PROGRAM, ROOT, free_port, read_json, wait_until
 ray = pytest.importorskip("ray")
 
 
+def start_ray(tries=5):
+    """Ray gives its processes 30 seconds to start, which is too little on a busy machine and cannot be changed."""
+    for left in reversed(range(tries)):
+        try:
+            return ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False,
+                            _node_ip_address="127.0.0.1", object_store_memory=100 << 20)
+        except Exception as error:  # Ray has no type for it
+            if left == 0 or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
+
+
 class RayApplication:
-    def __init__(self):
+    def __init__(self, log):
+        self.log = log
         self.mark = uuid.uuid4().hex  # in the environment of all processes of this cluster
         os.environ["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(ROOT / "Deploy/ray"), os.environ.get("PYTHONPATH")]))
@@ -23,16 +36,16 @@ class RayApplication:
                           RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S="300", RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S="300")
         from ray import serve
         self.serve = serve
-        ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False,
-                 _node_ip_address="127.0.0.1", object_store_memory=100 << 20)
+        start_ray()
         port = free_port()
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         self.url = f"http://127.0.0.1:{port}"
 
-    def deploy(self, **changes):
+    def deploy(self, *options, **changes):
         from pagoda_ray.app import build
         # The timeout of the router's queries is long: a busy replica must not be mistaken for one that does not answer.
-        arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 2, "drain_seconds": 20,
+        options = ["--threads", "1", "--access-log", str(self.log), "--trusted-proxies", "127.0.0.1", *options]
+        arguments = {"program": str(PROGRAM), "arguments": options, "num_replicas": 2, "drain_seconds": 20,
                      "timeout_s": 20, "engine_actor_options": {"num_cpus": 0.1}, **changes}
         self.serve.run(build(arguments), name="pagoda", route_prefix="/")
 
@@ -61,8 +74,8 @@ class RayApplication:
 
 
 @pytest.fixture(scope="module")
-def application():
-    app = RayApplication()
+def application(tmp_path_factory):
+    app = RayApplication(tmp_path_factory.mktemp("log") / "access.log")
     app.deploy()
     yield app
     app.stop()
@@ -86,9 +99,13 @@ def test_a_client_that_leaves_ends_its_answer(application):
                            lambda: sum(read_json(url + "/health")[1].get("running", 0) for url in urls))
 
 
+def test_the_replicas_log_the_clients(application):
+    behaviour.check_client_address(application.url, application.log)
+
+
 def test_an_update_of_all_replicas_loses_nothing(application):
     before = set(application.engines())
-    behaviour.check_restart(application.url, lambda: application.deploy(arguments=["--threads", "1", "--max-queue", "99"]))
+    behaviour.check_restart(application.url, lambda: application.deploy("--max-queue", "99"))
     wait_until(lambda: not before & set(application.engines()), "the end of the old replicas")
     assert len(application.engines()) == 2
 

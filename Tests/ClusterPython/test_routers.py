@@ -8,6 +8,7 @@ import uuid
 
 import behaviour
 import pytest
+from conftest import ACCESS_LOG
 from replicas import PROGRAM, read_json, wait_until
 
 
@@ -116,6 +117,13 @@ class TestConversationsBehindHAProxy:
                                                            headers={"x-session-id": name}))
                     assert len({answer.replica for answer in answers}) == 1, "".join(haproxy.lines[-20:])
         asyncio.run(run())
+
+
+class TestAddressesBehindHAProxy:
+    replica_options = ("--access-log", ACCESS_LOG, "--trusted-proxies", "127.0.0.1")
+
+    def test_the_replicas_log_the_clients(self, haproxy, access_log):
+        behaviour.check_client_address(haproxy.url, access_log)
 
 
 class TestSglangRouter(Routed):

@@ -146,6 +146,21 @@ import Testing
     await server.shutDown()
   }
 
+  @Test func the_log_has_the_address_that_a_trusted_proxy_reports() async throws {
+    for (trusted, address, proxy) in [(["127.0.0.1"], "192.0.2.7", "127.0.0.1"), ([], "127.0.0.1", nil)] {
+      let lines = Box<[String]>([])
+      let server = try await Shared.start {
+        $0.trustedProxies = trusted
+        $0.structuredLog = { lines.value += [$0] }
+      }
+      #expect(try server.get("/v1/models", headers: ["X-Forwarded-For": "10.9.9.9, 192.0.2.7"]).status == 200)
+      #expect(try await eventually { lines.value.count == 1 })
+      await server.shutDown()
+      let line = try #require(JSONValue.parse(lines.value[0]))
+      #expect(line["address"]?.stringValue == address && line["proxy"]?.stringValue == proxy, "\(lines.value)")
+    }
+  }
+
   @Test func keys_with_names_have_their_limits() async throws {
     var anna = APIKey(name: "anna", key: "k1")
     anna.requestsPerMinute = 2

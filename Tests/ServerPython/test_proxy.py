@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import requests
@@ -51,13 +52,15 @@ def proxy(request, tmp_path_factory):
                    check=True, capture_output=True)
     port = free_port()
     command = request.param(folder, port)
-    server = subprocess.Popen([PROGRAM, "serve", "--unix", folder / "pagoda.sock"], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([PROGRAM, "serve", "--unix", folder / "pagoda.sock", "--trusted-proxies", "unix", "--access-log",
+                               folder / "access.log"], stdout=subprocess.PIPE, text=True)
     assert "unix:" in server.stdout.readline()
     front = subprocess.Popen(command, env={**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)})
     session = requests.Session()
     session.trust_env = False  # no other certificates than this one
     session.verify = str(folder / "llm.pem")
     session.url = f"https://localhost:{port}"
+    session.log = folder / "access.log"
 
     def answers():
         assert front.poll() is None, "the proxy did not start"
@@ -97,6 +100,24 @@ def test_streams_are_not_collected_by_the_proxy(proxy):
 
 def test_a_client_that_leaves_the_proxy_ends_its_answer(proxy):
     wait_for(lambda: proxy.get(proxy.url + "/health").json()["running"] == 0, "end of the answer of a client that left")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_the_log_has_the_clients_address(proxy):
+    class Elsewhere(requests.adapters.HTTPAdapter):
+        def init_poolmanager(self, *arguments, **options):
+            super().init_poolmanager(*arguments, **options, source_address=("127.0.0.2", 0))
+
+    with requests.Session() as client:
+        client.trust_env, client.verify = False, proxy.verify
+        client.mount("https://", Elsewhere())
+        assert client.get(proxy.url + "/v1/models?from=elsewhere", headers={"X-Forwarded-For": "192.0.2.1"}).ok
+
+    def line():
+        found = [json.loads(text) for text in proxy.log.read_text().splitlines()]
+        return [entry for entry in found if entry["address"] == "127.0.0.2"]
+    wait_for(line, "line of the client")
+    assert line()[0]["proxy"] == "unix" and line()[0]["path"] == "/v1/models"
 
 
 def test_bodies_above_the_limit_are_refused_by_the_proxy(proxy):

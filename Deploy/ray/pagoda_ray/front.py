@@ -23,6 +23,12 @@ def forwarded(headers):
     return [(name, value) for name, value in headers.items() if name.lower() not in HOP_BY_HOP]
 
 
+def hops(request):
+    """X-Forwarded-For with the client that sent this request as the last address."""
+    client = [request.client.host] if request.client else []
+    return ", ".join(request.headers.getlist("x-forwarded-for") + client)
+
+
 def failure(message, status=503):
     body = {"error": {"message": message, "type": "server_error", "param": None, "code": "no_replica"}}
     return Response(json.dumps(body), status, {"retry-after": "1"}, "application/json")
@@ -52,6 +58,7 @@ class Front:
                                                 auto_decompress=False)
         body = await request.body()
         headers = {name.lower(): value for name, value in request.headers.items()}
+        headers["x-forwarded-for"] = hops(request)
         # No slot is reserved at the replica: that would be one more actor call, and the engine refuses excess requests itself.
         wanted = {"headers": headers, "exclude": [], "_reserve": False}
         if request.method == "POST":

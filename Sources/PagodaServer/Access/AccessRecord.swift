@@ -61,15 +61,16 @@ final class AccessRecord: @unchecked Sendable {
   /// Tokens of prompts and answers together.
   var tokens: Int { lock.withLock { promptTokens + completionTokens } }
 
-  /// One line. `cut`: the client did not get all of the answer.
-  func line(of exchange: Exchange, key: String?, now: Double = monotonicSeconds()) -> String {
+  /// One line. `address` is that of the client, which differs from the connection's if a trusted proxy reported it. `cut`:
+  /// the client did not get all of the answer.
+  func line(of exchange: Exchange, address: String, key: String?, now: Double = monotonicSeconds()) -> String {
     lock.withLock {
       func milliseconds(_ seconds: Double) -> JSONValue { .number((seconds * 10_000).rounded() / 10) }
       let request = exchange.head
       var members: [JSONValue.Member] = [
         .init(key: "time", value: .string(Date().ISO8601Format(Self.timeStyle))),
         .init(key: "id", value: .string(exchange.id)),
-        .init(key: "address", value: .string(request.address.isEmpty ? "unix" : request.address)),
+        .init(key: "address", value: .string(address.isEmpty ? "unix" : address)),
         .init(key: "key", value: key.map { .string($0) } ?? .null),
         .init(key: "method", value: .string(Self.plain(request.method, 20))),
         .init(key: "path", value: .string(Self.plain(request.path, 200))),
@@ -78,6 +79,9 @@ final class AccessRecord: @unchecked Sendable {
         .init(key: "bytes", value: .integer(Int64(exchange.sentBytes))),
         .init(key: "cut", value: .bool(!exchange.isWhole)),
       ]
+      if address != request.address {
+        members.append(.init(key: "proxy", value: .string(request.address.isEmpty ? "unix" : request.address)))
+      }
       if let trace = exchange.trace { members.append(.init(key: "trace_id", value: .string(trace.traceID))) }
       if let model {
         members += [
