@@ -115,6 +115,22 @@ def test_bench_agents_measures(server):
     assert "Turns with a tool call:           18" in calls.stdout, calls.stdout
 
 
+def test_a_shape_serves_chats_to_benches():
+    """Its words are made up, but prompts, tools and answers have tokens, and conversations are found in the cache."""
+    server = Server("--shape", "tiny", "--threads", "1")
+    try:
+        body = {"messages": user("Hello there"), "max_tokens": 12, "seed": 5, "temperature": 1}
+        answer = requests.post(server.url + "/v1/chat/completions", json=body).json()
+        assert answer["usage"]["completion_tokens"] == 12 and answer["choices"][0]["message"]["content"], answer
+        command = [PROGRAM, "bench", "agents", "--base-url", server.url, "--agents", "2", "--turns", "3", "--system-words", "60",
+                   "--context-words", "10", "--result-words", "10", "--output-len", "12", "--tool-choice", "required", "--json"]
+        result = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        assert result["completed"] == 2 * (3 + 2) and result["failed"] == 0, result
+        assert all(row["cached_percent"] > 40 for row in result["by_turn"][1:]), result["by_turn"]
+    finally:
+        assert server.stop() == 0
+
+
 def test_bench_agents_reports_what_it_has_when_interrupted(server):
     def num_answers():
         lines = requests.get(server.url + "/metrics").text.splitlines()

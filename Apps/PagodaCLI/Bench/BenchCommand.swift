@@ -82,6 +82,9 @@ private struct BenchSession {
     var given = try arguments.engineOptions()
     if arguments.has("count") && !arguments.has("device") { given.device = .dry(overlapping: false) }
     let options = tests.sized(given, repetitions: repetitions, given: arguments)
+    if arguments.has("shape"), tests.contains(where: \.isSpeculative) {
+      throw CommandFailure("+spec needs text that can be predicted, not --shape; see 'pagoda bench spec --accept'")
+    }
     let prompts = tests.contains(where: \.isSpeculative) ? try arguments.benchPrompts() : []
     let engine = try await arguments.loadEngine(options)
     let runner = BenchRunner(engine: engine, repetitions: repetitions, prompts: prompts)

@@ -35,6 +35,7 @@ Status bench_speculation(const ModelSource& source, const EngineOptions& options
   return api::guarded([&]() -> Status {
     PAGODA_RETURN_IF_ERROR(bench::check(settings));
     PAGODA_ASSIGN_OR_RETURN(engine::LoadedModel loaded, engine::load(source, options, nullptr));
+    if (!source.shape.empty()) loaded.tokenizer = nullptr;  // no text of a shape can be predicted
     return bench::measure_speculation(loaded, settings,
                                       [&](const SpeculationBenchRow& row) { callback(context, &row); });
   });

@@ -24,7 +24,7 @@ public struct SpeculationBench: Hashable, Sendable {
 
   /// The measurements of one prompt.
   public struct Row: Hashable, Sendable {
-    /// The prompt's kind; `random ids` for a model without a tokenizer.
+    /// The prompt's kind; `random ids` for a shape, and for a model without a tokenizer.
     public var kind: String
     /// Tokens per second without drafts: the median of the rounds.
     public var plainTokensPerSecond: Double

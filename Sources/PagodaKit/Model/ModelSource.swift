@@ -4,8 +4,8 @@
 public enum ModelSource: Hashable, Sendable {
   /// A folder with `config.json`, safetensors files and, for text, `tokenizer.json`.
   case folder(path: String)
-  /// The dimensions of a well-known model, such as `qwen3.5-0.8b`, with pseudo-random weights and no tokenizer: for
-  /// measuring speed and memory without a download.
+  /// The dimensions of a well-known model, such as `qwen3.5-0.8b`, with pseudo-random weights, a vocabulary of made-up words
+  /// and a plain chat template: for measuring speed and memory without a download.
   case shape(String)
   /// A model that is downloaded when it is first needed, such as `ModelSource.hub("Qwen/Qwen3.5-0.8B")` of PagodaHub.
   case fetched(FetchedModel)

@@ -89,7 +89,7 @@ PAGODA_TEST(engine_a_synthetic_model_gives_finite_and_repeatable_answers) {
     source.shape = "tiny";
     auto loaded = load(source, options, nullptr);
     REQUIRE_OK(loaded);
-    CHECK(loaded->tokenizer == nullptr);
+    CHECK(loaded->tokenizer != nullptr && loaded->chat_template != nullptr);
     EngineCore core(*loaded->model, loaded->core);
     Request request;
     for (int32_t i = 0; i < 20; ++i) request.prompt_ids.push_back(i * 25);

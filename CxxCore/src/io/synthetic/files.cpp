@@ -12,13 +12,15 @@
 #include "base/quoted.h"
 #include "io/config/model_config.h"
 #include "io/synthetic/shapes.h"
+#include "io/synthetic/text.h"
 #include "io/synthetic/weights.h"
 #include "io/weight_table.h"
 
 namespace pagoda::io {
 namespace {
 
-constexpr std::string_view kConfigName = "config.json", kWeightsName = "model.safetensors";
+constexpr std::string_view kConfigName = "config.json", kWeightsName = "model.safetensors",
+                           kTokenizerName = "tokenizer.json", kTemplateName = "chat_template.jinja";
 
 struct SyntheticTensor {
   std::string name;
@@ -115,24 +117,38 @@ class SyntheticFile final : public File {
 class SyntheticFiles final : public ModelFiles {
  public:
   SyntheticFiles(std::string shape, std::string config_json, const ModelConfig& config)
-      : shape_(std::move(shape)), config_json_(std::move(config_json)), tensors_(list_tensors(config)) {}
+      : shape_(std::move(shape)),
+        config_json_(std::move(config_json)),
+        vocab_size_(config.vocab_size),
+        tensors_(list_tensors(config)) {}
 
-  bool exists(std::string_view name) const noexcept override { return name == kConfigName || name == kWeightsName; }
+  bool exists(std::string_view name) const noexcept override {
+    return name == kConfigName || name == kWeightsName || name == kTokenizerName || name == kTemplateName;
+  }
 
   Result<std::unique_ptr<File>> open(std::string_view name) const override {
-    const std::string full = description() + "/" + std::string(name);
-    if (name == kConfigName)
-      return std::unique_ptr<File>(std::make_unique<SyntheticFile>(full, config_json_, std::vector<SyntheticTensor>()));
-    if (name == kWeightsName)
-      return std::unique_ptr<File>(std::make_unique<SyntheticFile>(full, safetensors_header(tensors_), tensors_));
+    if (name == kConfigName) return make_file(name, config_json_);
+    if (name == kWeightsName) return make_file(name, safetensors_header(tensors_), tensors_);
+    if (name == kTokenizerName) return make_file(name, shape_tokenizer_json(vocab_size_));
+    if (name == kTemplateName) return make_file(name, std::string(shape_chat_template()));
     return make_error(StatusCode::not_found, "no file " + io::quoted(name) + " in the synthetic model " + shape_);
   }
 
-  std::vector<std::string> names() const override { return {std::string(kConfigName), std::string(kWeightsName)}; }
+  std::vector<std::string> names() const override {
+    return {std::string(kTemplateName), std::string(kConfigName), std::string(kWeightsName),
+            std::string(kTokenizerName)};
+  }
   std::string description() const override { return "shape " + shape_; }
 
  private:
+  std::unique_ptr<File> make_file(std::string_view name, std::string head,
+                                  std::vector<SyntheticTensor> tensors = {}) const {
+    return std::make_unique<SyntheticFile>(description() + "/" + std::string(name), std::move(head),
+                                           std::move(tensors));
+  }
+
   std::string shape_, config_json_;
+  int32_t vocab_size_;
   std::vector<SyntheticTensor> tensors_;
 };
 

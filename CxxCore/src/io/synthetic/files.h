@@ -9,7 +9,8 @@
 
 namespace pagoda::io {
 
-// config.json and model.safetensors (bf16) of the shape; no tokenizer. An unknown shape is an invalid_argument.
+// config.json and model.safetensors (bf16) of the shape, and the files of io/synthetic/text.h. An unknown shape is an
+// invalid_argument.
 Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view shape);
 
 }  // namespace pagoda::io

@@ -109,13 +109,16 @@ PAGODA_TEST(synthetic_unknown_shapes_are_refused_with_the_known_ones) {
   test::check_row("both", open_model_files(both).status, StatusCode::invalid_argument, "a shape and files");
 }
 
-PAGODA_TEST(synthetic_files_are_config_and_weights) {
+PAGODA_TEST(synthetic_files_are_config_weights_and_text) {
   const auto files = open_shape("tiny");
   REQUIRE_OK(files);
-  CHECK_EQ((*files)->names().size(), size_t{2});
-  for (const std::string& name : (*files)->names()) CHECK((*files)->exists(name));
-  CHECK(!(*files)->exists("tokenizer.json"));
-  test::check_row("absent", (*files)->open("tokenizer.json").status, StatusCode::not_found, "'tokenizer.json'");
+  CHECK_EQ((*files)->names().size(), size_t{4});
+  for (const std::string& name : (*files)->names()) {
+    CHECK((*files)->exists(name));
+    CHECK_OK((*files)->open(name));
+  }
+  CHECK(!(*files)->exists("vocab.json"));
+  test::check_row("absent", (*files)->open("vocab.json").status, StatusCode::not_found, "'vocab.json'");
   const auto file = (*files)->open("model.safetensors");
   REQUIRE_OK(file);
   std::byte byte;
