@@ -131,7 +131,9 @@ TEXT
   find "$deb" -type d -exec chmod 755 {} +
   if ((level == 1)); then set -- -Zgzip -z1; else set -- -Zxz; fi
   SOURCE_DATE_EPOCH=0 dpkg-deb "$@" --root-owner-group --build "$deb" "$out/pagoda_${version}_$architecture.deb" >/dev/null
-  sed "s/@DEB@/pagoda_${version}_$architecture.deb/g" "$here/Containerfile.in" >"$out/Containerfile"
+  local image  # with its digest, which a release has
+  image=$(sed -n 's/^DEBIAN_IMAGE=//p' "$here/../../Deploy/container/images.txt")
+  sed -e "s/@DEB@/pagoda_${version}_$architecture.deb/g" -e "s|@DEBIAN_IMAGE@|$image|" "$here/Containerfile.in" >"$out/Containerfile"
 }
 
 checksum() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1; }
