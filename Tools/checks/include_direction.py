@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # `device` too, so that the table is complete.
 ALLOWED = {
     "base": set(),
+    "image": {"base"},
     "io": {"base"},
     "text": {"base", "io"},
     "grammar": {"base", "io", "text"},
@@ -31,20 +32,21 @@ ALLOWED["api"] = set(ALLOWED)
 # The public headers (include/pagoda) each module may include; `api`, which implements them, may include all.
 PUBLIC = {
     "base": {"status"},
-    "io": {"model_source", "quantize"},
+    "image": {"image"},
+    "io": {"image", "model_source", "quantize"},
     "text": {"chat_template", "output_parser"},
     "grammar": {"grammar"},
-    "request": set(),
-    "cache": set(),
+    "request": {"image"},
+    "cache": {"image"},
     "scheduler": {"engine_limits"},
     "speculate": set(),
     "sampler": {"event", "sampling_params"},
     "device": {"profile"},
     "ops": set(),
     "bench": {"bench", "event", "model_source", "options", "profile", "request", "speculation_bench", "statistics"},
-    "model": {"engine_limits", "model_info"},
+    "model": {"engine_limits", "image", "model_info"},
     "pipeline": {"model_source"},
-    "engine": {"activity", "event", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
+    "engine": {"activity", "event", "image", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }
 
 # Folders of concrete devices: only their own files and this one may name them.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pagoda/engine_limits.h"
+#include "pagoda/image.h"
 
 namespace pagoda {
 
@@ -56,6 +57,9 @@ struct ModelInfo {
   std::string chat_template_error;  // why the folder's template cannot be used; empty if it can, or if there is none
   std::vector<std::string> skipped_tensors;  // tensors in the files that this engine does not use
   std::vector<int32_t> eos_token_ids;
+  bool has_vision = false;      // whether the engine runs a vision tower, so that requests may have images
+  int32_t image_token_id = -1;  // the placeholder that an image's tokens have in a prompt; -1 if there is none
+  ImageOptions image_options{};
   std::string weight_cache_note;  // how a load used EngineOptions::weight_cache, or why not; empty without one
   // A hash of the outputs for a few tokens, as this device and this version compute them. Engines with equal
   // fingerprints give bit-identical answers, on any machine. Empty without EngineOptions::identify.

@@ -8,6 +8,7 @@
 #include "pagoda/engine_limits.h"
 #include "pagoda/event.h"
 #include "pagoda/grammar.h"
+#include "pagoda/image.h"
 #include "pagoda/model_info.h"
 #include "pagoda/model_source.h"
 #include "pagoda/options.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pagoda/grammar.h"
+#include "pagoda/image.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/status.h"
 
@@ -48,6 +49,9 @@ struct Request {
   // Positions where other prompts are expected to diverge: numbers of leading prompt tokens after which the recurrent
   // state is worth saving, besides the ends of turns, a coarse grid and the end, which are found automatically.
   std::vector<int32_t> checkpoint_positions{};
+  // The images of the prompt, by position. Each covers num_tokens() tokens of prompt_ids, all
+  // ModelInfo::image_token_id.
+  std::vector<PromptImage> images{};
 };
 
 struct SubmitResult {

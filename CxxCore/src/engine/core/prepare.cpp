@@ -62,6 +62,8 @@ static Status check_scores(const Request& request, int32_t vocab_size) {
 
 // Validates the output options against the model's capabilities.
 Status EngineCore::check_outputs(const Request& request) const {
+  if (!request.images.empty())
+    return make_error(StatusCode::unsupported, "the request has images, and this model has no vision tower");
   if (!request.sampling.stop.empty() && !config_.tokenizer)
     return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
   if (request.sampling.thinking_budget >= 0 && !thinking_format_.is_known())
