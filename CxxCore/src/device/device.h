@@ -85,6 +85,9 @@ enum class Op : uint8_t {
   cache_latents,
   latent_attention,
   kda,
+  layer_norm,
+  gelu,
+  full_attention,  // paged_attention that is not causal
 };
 
 // Records the ops of one step in order. Shapes are already checked when a call arrives here (by ops/), as is can().
@@ -116,6 +119,8 @@ class Encoder {
   virtual void cache_latents(const CacheLatentsArgs&) noexcept {}
   virtual void latent_attention(const LatentAttentionArgs&) noexcept {}
   virtual void kda(const KdaArgs&) noexcept {}
+  virtual void layer_norm(const LayerNormArgs&) noexcept {}
+  virtual void gelu(const GeluArgs&) noexcept {}
 
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;

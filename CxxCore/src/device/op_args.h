@@ -28,6 +28,8 @@ struct ScaleRowsArgs;
 struct CacheLatentsArgs;
 struct LatentAttentionArgs;
 struct KdaArgs;
+struct LayerNormArgs;
+struct GeluArgs;
 
 // Which rows belong to which sequence, and each sequence's position; shared by all sequence-aware ops.
 struct SequenceArgs {
@@ -99,10 +101,11 @@ struct PagedAttentionArgs {
   Tensor k_cache, v_cache;  // as in ReshapeAndCacheArgs
   SequenceArgs sequences;
   float scale = 1.0f;
-  int32_t window = 0;  // 0 = all
-  Tensor out;          // f32 [T, heads, D]
-  float softcap = 0;   // 0 = none
-  Tensor sinks = {};   // f32 [heads], optional
+  int32_t window = 0;     // 0 = all
+  Tensor out;             // f32 [T, heads, D]
+  float softcap = 0;      // 0 = none
+  Tensor sinks = {};      // f32 [heads], optional
+  bool is_causal = true;  // false: every row attends to all positions of its sequence (Op::full_attention)
 };
 
 // out = x * sigmoid(gate)

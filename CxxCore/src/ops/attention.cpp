@@ -36,7 +36,11 @@ Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArg
       .that(std::isfinite(args.softcap) && args.softcap >= 0, "softcap", "is neither 0 nor a positive number")
       .optional("sinks", args.sinks, DType::f32, {heads})
       .tensor("out", args.out, DType::f32, {rows, heads, dim});
+  check.that(args.is_causal || args.window == 0, "window", "excludes attention to all positions");
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
+  if (!args.is_causal)
+    return encode_if_can(check, encoder, device::Op::full_attention, "attention to later positions",
+                         [&] { encoder.paged_attention(args); });
   if (check.is_ok()) encoder.paged_attention(args);
   return check.status();
 }

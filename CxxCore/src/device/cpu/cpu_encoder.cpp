@@ -27,6 +27,8 @@ struct RunRow {
   void operator()(const GatedRmsNormArgs& a) const noexcept { gated_rms_norm(context, a, row); }
   void operator()(const GatherRowsArgs& a) const noexcept { gather_rows(context, a, row); }
   void operator()(const CacheLatentsArgs& a) const noexcept { cache_latents(context, a, row); }
+  void operator()(const LayerNormArgs& a) const noexcept { layer_norm(a, row); }
+  void operator()(const GeluArgs& a) const noexcept { gelu(context, a, row); }
 };
 
 Status check_memory(int64_t rows, int64_t cols, const MatmulMemory& memory) noexcept {
@@ -91,6 +93,8 @@ void CpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
 void CpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
   add(a, a.x.shape[0], 4 * a.x.shape[1] * a.x.shape[2]);
 }
+void CpuEncoder::layer_norm(const LayerNormArgs& a) noexcept { add(a, a.x.shape[0], 4 * a.x.shape[1]); }
+void CpuEncoder::gelu(const GeluArgs& a) noexcept { add(a, a.x.shape[0], 16 * a.x.shape[1]); }
 void CpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
   run_waiting();  // it reads rows that deferred ops have yet to write
   if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);

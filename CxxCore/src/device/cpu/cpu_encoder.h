@@ -13,6 +13,7 @@
 #include "device/cpu/kda_kernels.h"
 #include "device/cpu/latent_kernels.h"
 #include "device/cpu/profile.h"
+#include "device/cpu/vision_kernels.h"
 #include "device/host/eager_encoder.h"
 
 namespace pagoda::device::cpu {
@@ -44,10 +45,13 @@ class CpuEncoder final : public host::EagerEncoder {
   void cache_latents(const CacheLatentsArgs& args) noexcept override;
   void latent_attention(const LatentAttentionArgs& args) noexcept override;
   void kda(const KdaArgs& args) noexcept override;
+  void layer_norm(const LayerNormArgs& args) noexcept override;
+  void gelu(const GeluArgs& args) noexcept override;
 
  private:
-  using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
-                             SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs, CacheLatentsArgs>;
+  using RowOp =
+      std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs, SigmoidGateArgs,
+                   GatedRmsNormArgs, GatherRowsArgs, CacheLatentsArgs, LayerNormArgs, GeluArgs>;
 
   void run_waiting() noexcept;  // runs everything deferred
   void run_conv() noexcept;

@@ -144,12 +144,13 @@ struct AttentionTile {
   const int32_t* blocks;
   int64_t block_size;
   float scale;
-  int64_t window;      // 0 = all
-  float* scratch;      // kAttentionScratch floats
-  int64_t stride;      // partitions until the next one this thread processes, which is prefetched
-  float softcap;       // 0 = none
-  const float* sinks;  // of the tile's heads, or null
-  int64_t value_dim;   // equals `dim`, unless values are the leading elements of the keys
+  int64_t window;         // 0 = all
+  float* scratch;         // kAttentionScratch floats
+  int64_t stride;         // partitions until the next one this thread processes, which is prefetched
+  float softcap;          // 0 = none
+  const float* sinks;     // of the tile's heads, or null
+  int64_t value_dim;      // equals `dim`, unless values are the leading elements of the keys
+  bool is_causal = true;  // false: all rows see what row 0 sees
 };
 
 // Layout of a partition's partial result: each query's maximum score and sum of weights (0: it sees nothing here), then

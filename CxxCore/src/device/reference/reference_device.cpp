@@ -9,6 +9,7 @@
 #include "device/reference/kda_oracle.h"
 #include "device/reference/latent_oracles.h"
 #include "device/reference/reference_ops.h"
+#include "device/reference/vision_oracles.h"
 
 namespace pagoda::device::reference {
 namespace {
@@ -58,6 +59,8 @@ class ReferenceEncoder final : public host::EagerEncoder {
   void kda(const KdaArgs& a) noexcept override {
     if (accept(a)) reference::kda(a);
   }
+  void layer_norm(const LayerNormArgs& a) noexcept override { reference::layer_norm(a); }
+  void gelu(const GeluArgs& a) noexcept override { reference::gelu(a); }
 };
 
 class ReferenceDevice final : public Device {

@@ -162,7 +162,7 @@ PAGODA_INLINE void start_rows(const AttentionTile& a, AttentionWork& work) {
 // Which of the positions [0, kChunkPositions) after `first_position` each query sees.
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, AttentionWork& work) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
-    const int64_t end = a.first_position + j / a.num_heads + 1 - first_position,
+    const int64_t row = a.is_causal ? j / a.num_heads : 0, end = a.first_position + row + 1 - first_position,
                   begin = a.window > 0 ? end - a.window : 0;
     work.visible[j] = {begin > 0 ? begin : 0, end < kChunkPositions ? end : kChunkPositions};
   }

@@ -49,7 +49,7 @@ PAGODA_INLINE const float* query(const AttentionTile& a, int64_t j) {
 // Positions visible to any row of the tile.
 PAGODA_INLINE Range reach(const AttentionTile& a) {
   const int64_t oldest = a.window > 0 && a.first_position >= a.window ? a.first_position - a.window + 1 : 0;
-  return {oldest, a.first_position + a.rows};
+  return {oldest, a.first_position + (a.is_causal ? a.rows : 1)};
 }
 // The part of a partition visible to any row of the tile.
 PAGODA_INLINE Range reach(const AttentionTile& a, int64_t partition) {

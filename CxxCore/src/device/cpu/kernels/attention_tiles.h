@@ -48,7 +48,8 @@ PAGODA_INLINE void start_tiles(const AttentionTile& a, TileWork& work) {
 // Which positions of the partition at `first` each query sees; padding queries see none.
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first, TileWork& work) {
   for (int64_t j = 0; j < work.num_tiles * kTileQueries; ++j) {
-    const int64_t end = a.first_position + j / a.num_heads + 1 - first, begin = a.window > 0 ? end - a.window : 0;
+    const int64_t row = a.is_causal ? j / a.num_heads : 0, end = a.first_position + row + 1 - first,
+                  begin = a.window > 0 ? end - a.window : 0;
     const bool is_query = j < work.num_queries;
     work.begin[j / kTileQueries][j % kTileQueries] = static_cast<int32_t>(begin > 0 ? begin : 0);
     work.end[j / kTileQueries][j % kTileQueries] =

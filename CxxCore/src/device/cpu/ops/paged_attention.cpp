@@ -130,7 +130,7 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           std::min(rows_, end - row),
           heads_,
           q.shape[2],
-          host_data<int32_t>(s.context_lens)[item.sequence] - (end - row),
+          host_data<int32_t>(s.context_lens)[item.sequence] - (args_.is_causal ? end - row : 1),
           host_data<std::byte>(k) + kv_head * k.strides[2] * bytes,
           k.strides[0],
           k.strides[1],
@@ -145,7 +145,8 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           item.partition < 0 ? 1 : -1,  // a thread takes items from the last to the first
           args_.softcap,
           args_.sinks.is_present() ? host_data<float>(args_.sinks) + head : nullptr,
-          out.shape[2]};
+          out.shape[2],
+          args_.is_causal};
 }
 
 }  // namespace

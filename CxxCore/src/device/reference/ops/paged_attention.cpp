@@ -62,7 +62,7 @@ void paged_attention(const PagedAttentionArgs& args) noexcept {
     for (int64_t row = bounds[b]; row < bounds[b + 1]; ++row)
       for (int64_t head = 0; head < args.q.shape[1]; ++head)
         attend(args, at<int32_t>(s.block_tables, b), row, head,
-               host_data<int32_t>(s.context_lens)[b] - (bounds[b + 1] - row));
+               host_data<int32_t>(s.context_lens)[b] - (args.is_causal ? bounds[b + 1] - row : 1));
 }
 
 }  // namespace pagoda::device::reference
