@@ -132,6 +132,25 @@ Status check_saves(const ForwardBatch& batch, const EngineLimits& sizes) {
   return ok_status();
 }
 
+// Rows of images are disjoint and in order, and have coordinates.
+Status check_images(const ForwardBatch& batch, const io::ModelConfig& config) {
+  const int64_t tokens = batch.num_tokens(), has_images = batch.image_rows.empty() ? 0 : 1;
+  if (has_images && !config.vision.is_present()) return bad("image_rows for a model without a vision tower");
+  const bool has_ropes = has_images || !batch.rope_positions.empty();
+  PAGODA_RETURN_IF_ERROR(
+      check_count("rope_positions", batch.rope_positions.size(), has_ropes ? tokens : 0, has_ropes ? tokens : 0));
+  PAGODA_RETURN_IF_ERROR(check_count("heights", batch.heights.size(), has_images * tokens, has_images * tokens));
+  PAGODA_RETURN_IF_ERROR(check_count("widths", batch.widths.size(), has_images * tokens, has_images * tokens));
+  int64_t row = 0;
+  for (const ImageRows& image : batch.image_rows) {
+    if (image.first_row < row || image.num_rows < 1 || image.first_row > tokens - image.num_rows ||
+        image.first_token < 0 || image.tokens == nullptr)
+      return bad(concat("image_rows has ", image.num_rows, " rows from ", image.first_row, " of ", tokens));
+    row = int64_t{image.first_row} + image.num_rows;
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
@@ -141,6 +160,7 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   if (batch.cu_seqlens.front() != 0 || batch.cu_seqlens.back() != batch.num_tokens())
     return bad("cu_seqlens must go from 0 to the number of tokens");
   PAGODA_RETURN_IF_ERROR(check_range("token_ids", batch.token_ids, config.vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_images(batch, config));
   PAGODA_RETURN_IF_ERROR(check_table_changes(batch, sizes));
   for (size_t b = 0; b < batch.context_lens.size(); ++b)
     PAGODA_RETURN_IF_ERROR(check_sequence(batch, layout, sizes, b));

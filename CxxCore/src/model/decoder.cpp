@@ -164,7 +164,7 @@ Status Decoder::submit(device::Encoder& encoder, Status encoded) {
 Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const {
   const bool is_plain = batch.num_tokens() == batch.num_seqs() && batch.head_rows.empty() && !batch.keeps_states &&
                         batch.fresh_slots.empty() && batch.state_saves.empty() && batch.block_copies.empty() &&
-                        batch.slot_copies.empty() && !config_.rope.depends_on_position();
+                        batch.slot_copies.empty() && batch.image_rows.empty() && !config_.rope.depends_on_position();
   if (!is_plain) return {};
   return {.num_rows = batch.num_tokens(),
           .num_logits = step.wants_all_rows ? -1 : step.logits_rows.shape[0],

@@ -57,7 +57,7 @@ Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) con
 }
 
 Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
-  PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
+  PAGODA_RETURN_IF_ERROR(embed_tokens(encoder, step, embedding_, step.hidden));
   if (config_.embedding_scale == 1.0f) return ok_status();
   return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
 }

@@ -24,9 +24,20 @@ struct TableChange {
   int32_t row = 0, first = 0, count = 0;
 };
 
+// Rows of image tokens: their embeddings are given, row by row.
+struct ImageRows {
+  int32_t first_row = 0, num_rows = 0;
+  int32_t first_token = 0;        // of the image
+  const float* tokens = nullptr;  // [tokens of the image, hidden]
+};
+
 struct ForwardBatch {
-  std::vector<int32_t> token_ids;     // [T]
-  std::vector<int32_t> positions;     // [T]
+  std::vector<int32_t> token_ids;  // [T]
+  std::vector<int32_t> positions;  // [T]
+  // [T] the positions of the rotation if they differ from `positions`: some sequence of the step has images. Of image
+  // tokens these are the coordinates in time; `heights` and `widths`, [T], are present if there are image_rows.
+  std::vector<int32_t> rope_positions, heights, widths;
+  std::vector<ImageRows> image_rows;  // in order of rows
   std::vector<int64_t> slot_mapping;  // [T] block * block_size + offset
   std::vector<int32_t> cu_seqlens;    // [B + 1]
   std::vector<int32_t> context_lens;  // [B]

@@ -2,6 +2,7 @@
 #include "model/workspace.h"
 
 #include <algorithm>
+#include <numeric>
 #include <ranges>
 #include <vector>
 
@@ -74,7 +75,8 @@ int64_t max_input_bytes(const io::ModelConfig& config, const EngineLimits& sizes
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t ids = StepInputs::size_bytes(tokens, sizeof(int32_t));
   const int64_t of_seqs = StepInputs::size_bytes(seqs + 1, sizeof(int32_t));
-  int64_t bytes = 2 * ids + StepInputs::size_bytes(tokens, sizeof(int64_t)) + 4 * of_seqs;
+  int64_t bytes =
+      (config.vision.is_present() ? 5 : 2) * ids + StepInputs::size_bytes(tokens, sizeof(int64_t)) + 4 * of_seqs;
   bytes += StepInputs::size_bytes(rows, sizeof(int32_t)) + StepInputs::size_bytes(rows, sizeof(Draw));
   bytes += StepInputs::size_bytes(max_segment_values(sizes), sizeof(int32_t));
   if (!config.runs_mtp_head) return bytes;
@@ -110,6 +112,7 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.head.tail = take_rows(arena, max_kept(config, sizes), hidden);
   step.head.pairs = take_rows(arena, head_tokens, 2 * hidden);
   step.head.all_output = take_rows(arena, head_seqs, hidden);
+  step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, hidden});
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
   return step;
@@ -194,7 +197,12 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Engin
   }
   workspace.rope_ = config.rope;
   workspace.num_rope_rows_ = num_rope_rows(config.rope, config.context_length);
-  workspace.rope_runs_.reserve(config.rope.depends_on_position() ? static_cast<size_t>(sizes.max_num_tokens) : 1);
+  const bool has_runs = config.rope.depends_on_position() || config.vision.is_present();
+  workspace.rope_runs_.reserve(has_runs ? static_cast<size_t>(sizes.max_num_tokens) : 1);
+  if (config.vision.is_present()) {
+    workspace.image_order_.resize(static_cast<size_t>(sizes.max_num_tokens));
+    std::iota(workspace.image_order_.begin(), workspace.image_order_.end(), 0);
+  }
   if (config.runs_mtp_head) {
     workspace.hidden_ring_ = device::kMaxDrafts + 1;
     workspace.before_.reserve(static_cast<size_t>(sizes.max_num_seqs));
@@ -233,7 +241,16 @@ int64_t add_segment(const ForwardBatch& batch, int32_t begin, int32_t end, std::
 void Workspace::cut_rope_runs(const ForwardBatch& batch) {
   rope_runs_.clear();
   const int64_t num_rows = batch.num_tokens();
-  if (!rope_.depends_on_position()) return rope_runs_.push_back({0, num_rows, 0});
+  if (!rope_.depends_on_position()) {  // text, an image, text, ...
+    int64_t row = 0;
+    for (const ImageRows& image : batch.image_rows) {
+      if (image.first_row > row) rope_runs_.push_back({row, image.first_row - row, 0});
+      rope_runs_.push_back({image.first_row, image.num_rows, 0, /*is_image=*/true});
+      row = image.first_row + image.num_rows;
+    }
+    if (row < num_rows) rope_runs_.push_back({row, num_rows - row, 0});
+    return;
+  }
   for (int64_t row = 0; row < num_rows; ++row) {
     const int64_t table_row = rope_row(rope_, num_rope_rows_, batch.positions[row]);
     if (!rope_runs_.empty() && rope_runs_.back().table_row == table_row) ++rope_runs_.back().num_rows;
@@ -313,11 +330,30 @@ void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
                              : device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
 }
 
+// The rows of all images of the step, one after the other, are uploaded; the step copies them to its rows.
+Status Workspace::begin_images(const ForwardBatch& batch, Step& step, device::Device& device) {
+  int64_t num_rows = 0;
+  for (const ImageRows& image : batch.image_rows) {
+    const int64_t width = step.image_embeddings.shape[1];
+    PAGODA_RETURN_IF_ERROR(device.upload(device::slice(step.image_embeddings, 0, num_rows, image.num_rows),
+                                         image.tokens + image.first_token * width,
+                                         static_cast<size_t>(image.num_rows * width) * sizeof(float)));
+    num_rows += image.num_rows;
+  }
+  step.image_rows = batch.image_rows;
+  step.image_embeddings = device::slice(step.image_embeddings, 0, 0, num_rows);
+  if (num_rows == 0) return ok_status();
+  step.heights = inputs_.add(batch.heights);
+  step.widths = inputs_.add(batch.widths);
+  step.image_order = inputs_.add(std::span<const int32_t>(image_order_).first(static_cast<size_t>(num_rows)));
+  return ok_status();
+}
+
 Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) {
   Step step = largest_;
   inputs_.clear();
   step.token_ids = inputs_.add(batch.token_ids);
-  step.positions = inputs_.add(batch.positions);
+  step.positions = inputs_.add(batch.rope_positions.empty() ? batch.positions : batch.rope_positions);
   step.slot_mapping = inputs_.add(batch.slot_mapping);
   step.sequences.cu_seqlens = inputs_.add(batch.cu_seqlens);
   step.sequences.context_lens = inputs_.add(batch.context_lens);
@@ -347,6 +383,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.host_positions = batch.positions;
   if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty())) begin_head(batch, step);
   cut_segments(batch, step);
+  PAGODA_RETURN_IF_ERROR(begin_images(batch, step, device));
   PAGODA_RETURN_IF_ERROR(inputs_.upload(device));
   step.segments = segments_;
   cut_rope_runs(batch);

@@ -27,6 +27,7 @@ struct Segment {
 // Rows of a step that rotate with the same frequencies: a row of the table (model/layers/rope.h).
 struct RopeRun {
   int64_t first_row = 0, num_rows = 0, table_row = 0;
+  bool is_image = false;  // rotated by three coordinates, each with its own frequencies (image_rope_row())
 };
 
 // Buffers of the MTP head for a step; all empty if there is none. R: rows that outlive the step.
@@ -45,7 +46,11 @@ struct HeadStep {
 
 // The tensors of one step. T tokens, B sequences, R rows of logits, H hidden size.
 struct Step {
-  device::Tensor token_ids, positions;      // i32 [T]
+  device::Tensor token_ids, positions;      // i32 [T]; positions of the rotation
+  device::Tensor heights, widths;           // i32 [T]; absent if no row is an image's
+  std::span<const ImageRows> image_rows;    // in order
+  device::Tensor image_embeddings;          // f32 [rows of images, H]; empty if the model has no tower
+  device::Tensor image_order;               // i32 [rows of images]: 0, 1, ...
   std::span<const int32_t> host_positions;  // the positions on the host
   device::Tensor slot_mapping;              // i64 [T]
   device::SequenceArgs sequences;
@@ -100,6 +105,7 @@ class Workspace {
 
  private:
   void cut_rope_runs(const ForwardBatch& batch);
+  Status begin_images(const ForwardBatch& batch, Step& step, device::Device& device);
   void begin_head(const ForwardBatch& batch, Step& step);
   void cut_segments(const ForwardBatch& batch, const Step& step);
 
@@ -109,6 +115,7 @@ class Workspace {
   std::vector<Segment> segments_;
   io::RopeConfig rope_;
   int64_t num_rope_rows_ = 1;
+  std::vector<int32_t> image_order_;            // 0, 1, ... for the largest step; empty without a tower
   std::vector<RopeRun> rope_runs_;              // reserved for one run per token if frequencies depend on position
   int64_t hidden_ring_ = 0;                     // rows of a slot in the HiddenPool
   std::vector<int32_t> before_, shift_, kept_;  // for the MTP head; reserved

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "request/image_span.h"
+
 namespace pagoda::request {
 
 enum class SequenceState : uint8_t { waiting, running, finished };
@@ -16,8 +18,10 @@ constexpr int32_t kNoPosition = std::numeric_limits<int32_t>::max();
 struct Sequence {
   uint64_t id = 0;  // also the order of arrival
   SequenceState state = SequenceState::waiting;
-  std::vector<int32_t> tokens;  // prompt, then output; reserved for max_num_tokens at submission
-  std::vector<int32_t> drafts;  // proposed next tokens, for the next step only; not part of the answer
+  // Prompt, then output; reserved for max_num_tokens at submission. Tokens of images are keys (image_key()).
+  std::vector<int32_t> tokens;
+  std::vector<ImageSpan> images;  // of the prompt, in order
+  std::vector<int32_t> drafts;    // proposed next tokens, for the next step only; not part of the answer
   int32_t num_prompt_tokens = 0;
   int32_t num_computed_tokens = 0;   // leading tokens whose keys, values and state are in the cache
   int32_t num_planned_tokens = 0;    // the same after the last step that was planned

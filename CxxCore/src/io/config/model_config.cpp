@@ -295,6 +295,7 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   read_dtype(text, config);
   read_dtype(root, config);
   read_eos(text, root, config);
+  config.vision = read_vision_config(root, text, config);
   PAGODA_RETURN_IF_ERROR(root.status());
   PAGODA_RETURN_IF_ERROR(text.status());
   return config;

@@ -8,6 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "io/config/vision.h"
 
 namespace pagoda::io {
 
@@ -136,6 +137,7 @@ struct ModelConfig {
   // Ids that the head may draft, starting from 0. BPE vocabularies are ordered by merges, the most frequent first: the
   // other rows of lm_head would be read for drafts that hardly ever occur.
   int32_t draft_vocab_size = 32768;
+  VisionConfig vision;
   std::vector<int32_t> eos_token_ids;  // from config.json; the engine adds those of generation_config.json
 
   // Layers [first_layer, end_layer) are loaded: a part of a model that several machines run together. end_layer 0: all.

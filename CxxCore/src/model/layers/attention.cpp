@@ -37,20 +37,33 @@ AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& wei
       norm_eps_(config.rms_norm_eps),
       norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f) {}
 
+Status AttentionLayer::rotate_run(device::Encoder& encoder, const RopeRun& run, const Tensor& positions,
+                                  const Tensor& heads, const Tensor& norm) const {
+  const Tensor rows = slice(heads, 0, run.first_row, run.num_rows);
+  Tensor speeds = slice(inv_freq_, 0, run.table_row, 1);
+  speeds = device::dense(speeds.buffer, speeds.dtype, {inv_freq_.shape[1]}, speeds.offset_bytes);
+  return ops::qk_norm_rope(encoder, {.x = rows,
+                                     .weight = norm,
+                                     .eps = norm_eps_,
+                                     .weight_offset = norm_offset_,
+                                     .positions = slice(positions, 0, run.first_row, run.num_rows),
+                                     .inv_freq = speeds,
+                                     .out = rows});
+}
+
+// An image token is normalised once, with the rotation by its first coordinate.
 Status AttentionLayer::rotate(device::Encoder& encoder, const Step& step, const Tensor& heads,
                               const Tensor& norm) const {
   for (const RopeRun& run : step.rope_runs) {
-    const Tensor rows = slice(heads, 0, run.first_row, run.num_rows);
-    Tensor speeds = slice(inv_freq_, 0, run.table_row, 1);
-    speeds = device::dense(speeds.buffer, speeds.dtype, {inv_freq_.shape[1]}, speeds.offset_bytes);
-    PAGODA_RETURN_IF_ERROR(
-        ops::qk_norm_rope(encoder, {.x = rows,
-                                    .weight = norm,
-                                    .eps = norm_eps_,
-                                    .weight_offset = norm_offset_,
-                                    .positions = slice(step.positions, 0, run.first_row, run.num_rows),
-                                    .inv_freq = speeds,
-                                    .out = rows}));
+    if (!run.is_image) {
+      PAGODA_RETURN_IF_ERROR(rotate_run(encoder, run, step.positions, heads, norm));
+      continue;
+    }
+    const Tensor* coordinates[] = {&step.positions, &step.heights, &step.widths};
+    for (int i = 0; i < 3; ++i) {
+      const RopeRun part{run.first_row, run.num_rows, image_rope_row(inv_freq_.shape[0], i)};
+      PAGODA_RETURN_IF_ERROR(rotate_run(encoder, part, *coordinates[i], heads, i == 0 ? norm : Tensor{}));
+    }
   }
   return ok_status();
 }

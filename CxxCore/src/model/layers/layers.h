@@ -34,6 +34,8 @@ class AttentionLayer {
                 int32_t window, const device::Tensor& out) const;
   Status rotate(device::Encoder& encoder, const Step& step, const device::Tensor& heads,
                 const device::Tensor& norm) const;
+  Status rotate_run(device::Encoder& encoder, const RopeRun& run, const device::Tensor& positions,
+                    const device::Tensor& heads, const device::Tensor& norm) const;
 
   const device::Weight* in_;   // [q (with gate) | k | v, H]
   const device::Weight* out_;  // [H, heads * D]
@@ -144,6 +146,9 @@ class ExpertMlp {
   bool has_shared_, has_gate_, normalise_, is_sigmoid_;
   float scale_;
 };
+
+// The embeddings of all rows: those of the ids, or of image tokens the rows of the tower.
+Status embed_tokens(device::Encoder& encoder, const Step& step, const device::Weight* table, const device::Tensor& out);
 
 using Mixer = std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer, KdaLayer>;
 

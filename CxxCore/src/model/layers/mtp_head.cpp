@@ -45,7 +45,7 @@ Status MtpHead::norm(device::Encoder& encoder, const Tensor& x, const Tensor& ad
 Status MtpHead::join(device::Encoder& encoder, const Step& step, const device::Weight* embedding) const {
   const int64_t width = step.hidden.shape[1];
   PAGODA_RETURN_IF_ERROR(norm(encoder, step.normed, {}, hidden_norm_, slice(step.head.pairs, 1, width, width)));
-  PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding, .out = step.delta}));
+  PAGODA_RETURN_IF_ERROR(embed_tokens(encoder, step, embedding, step.delta));
   PAGODA_RETURN_IF_ERROR(norm(encoder, step.delta, {}, embedding_norm_, slice(step.head.pairs, 1, 0, width)));
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.head.pairs, .weight = fc_, .bias = {}, .out = step.hidden}));
   return norm(encoder, step.hidden, {}, layer_.input_norm, step.normed);

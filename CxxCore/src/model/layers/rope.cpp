@@ -66,10 +66,23 @@ int64_t rope_row(const io::RopeConfig& rope, int64_t num_rows, int32_t position)
   return std::clamp<int64_t>(int64_t{position} + 1 - rope.original_context, 0, num_rows - 1);
 }
 
-std::vector<float> rope_inv_freq(const io::RopeConfig& rope, int32_t context_length) {
+// The sections are interleaved: time, height, width, time, ... until a section is used up; the rest is time.
+static int coordinate_of(const std::array<int32_t, 3>& sections, int32_t index) noexcept {
+  const int coordinate = index % 3;
+  return index < 3 * sections[static_cast<size_t>(coordinate)] ? coordinate : 0;
+}
+
+int64_t num_table_rows(const io::RopeConfig& rope, const io::ModelConfig& config) noexcept {
+  return num_rope_rows(rope, config.context_length) + (config.vision.is_present() ? 3 : 0);
+}
+
+std::vector<float> rope_table(const io::RopeConfig& rope, const io::ModelConfig& config) {
   std::vector<float> speeds;
-  for (int64_t row = 0; row < num_rope_rows(rope, context_length); ++row)
+  for (int64_t row = 0; row < num_rope_rows(rope, config.context_length); ++row)
     for (int32_t i = 0; i < rope.rotary_dim / 2; ++i) speeds.push_back(static_cast<float>(speed(rope, i, row)));
+  for (int coordinate = 0; config.vision.is_present() && coordinate < 3; ++coordinate)
+    for (int32_t i = 0; i < rope.rotary_dim / 2; ++i)
+      speeds.push_back(coordinate_of(config.vision.sections, i) == coordinate ? speeds[static_cast<size_t>(i)] : 0.0f);
   return speeds;
 }
 

@@ -13,8 +13,14 @@ namespace pagoda::model {
 int64_t num_rope_rows(const io::RopeConfig& rope, int32_t context_length) noexcept;
 int64_t rope_row(const io::RopeConfig& rope, int64_t num_rows, int32_t position) noexcept;
 
-// [rows, rotary_dim / 2], radians per position.
-std::vector<float> rope_inv_freq(const io::RopeConfig& rope, int32_t context_length);
+// Rows of the table, [rows, rotary_dim / 2], radians per position: those above, and for a model that takes images
+// three more, for time, height and width, each with only the frequencies of its coordinate. The others are 0 and
+// rotate nothing, so that three rotations one after the other are that of an image token.
+std::vector<float> rope_table(const io::RopeConfig& rope, const io::ModelConfig& config);
+int64_t num_table_rows(const io::RopeConfig& rope, const io::ModelConfig& config) noexcept;
+inline int64_t image_rope_row(int64_t num_table_rows, int coordinate) noexcept {
+  return num_table_rows - 3 + coordinate;
+}
 
 // The factor on the scores that is equivalent to multiplying queries and keys by attention_factor, for models whose
 // heads rotate as a whole.

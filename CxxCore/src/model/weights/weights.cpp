@@ -45,7 +45,7 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
                                      : arena.take(DType::f32, {group.rows}));
   }
   for (const io::RopeConfig* rope : {&config.rope, &config.sliding_rope})
-    tensors.push_back(arena.take(DType::f32, {num_rope_rows(*rope, config.context_length), rope->rotary_dim / 2}));
+    tensors.push_back(arena.take(DType::f32, {num_table_rows(*rope, config), rope->rotary_dim / 2}));
   return tensors;
 }
 
@@ -104,7 +104,9 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
   plan_vectors(groups, config, arena);
   summary.size_bytes += arena.size_bytes();
   for (const auto& [name, tensor] : checkpoint.tensors())
-    if (!used.contains(name)) summary.skipped_tensors.push_back(name);
+    if (!used.contains(name) && !(config.vision.is_present() && !config.vision.tensor_prefix.empty() &&
+                                  name.starts_with(config.vision.tensor_prefix)))
+      summary.skipped_tensors.push_back(name);
   return summary;
 }
 
@@ -209,7 +211,7 @@ Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::M
   inv_freq_ = *next++;
   sliding_inv_freq_ = *next;
   for (const auto& [rope, tensor] : {std::pair(&config.rope, inv_freq_), {&config.sliding_rope, sliding_inv_freq_}}) {
-    const std::vector<float> speeds = rope_inv_freq(*rope, config.context_length);
+    const std::vector<float> speeds = rope_table(*rope, config);
     PAGODA_RETURN_IF_ERROR(device.upload(tensor, speeds.data(), speeds.size() * sizeof(float)));
   }
   return ok_status();

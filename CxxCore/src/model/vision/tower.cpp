@@ -1,0 +1,204 @@
+// VisionTower: memory, and the order of the parts of an image.
+#include "model/vision/tower.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "base/assign_or_return.h"
+#include "base/concat.h"
+#include "model/vision/positions.h"
+
+namespace pagoda::model {
+namespace {
+
+constexpr int64_t kCacheMultiple = 16;  // kernels read keys in groups of 16
+
+int64_t max_patches(const io::VisionConfig& config, int32_t max_tokens) noexcept {
+  return int64_t{max_tokens} * config.merged_patches();
+}
+
+// A part consists of whole tokens.
+int64_t patches_per_part(const io::VisionConfig& config) noexcept {
+  return std::max(kMaxPartPatches / config.merged_patches(), 1) * config.merged_patches();
+}
+
+// Rows of one head are contiguous.
+device::Tensor take_cache(Arena& arena, DType dtype, int64_t patches, int64_t heads, int64_t dim) noexcept {
+  device::Tensor cache = arena.take(dtype, {1, patches, heads, dim});
+  cache.strides = {patches * heads * dim, dim, patches * dim, 1};
+  return cache;
+}
+
+}  // namespace
+
+VisionTower::VisionTower(const io::VisionConfig& config, std::unique_ptr<device::Device> device, int32_t max_tokens)
+    : config_(config), device_(std::move(device)), max_tokens_(max_tokens) {}
+
+int64_t VisionTower::part_size() const noexcept { return patches_per_part(config_); }
+
+VisionTower::Buffers VisionTower::plan(const io::VisionConfig& config, WeightFormat format, int32_t max_tokens,
+                                       Arena& arena) noexcept {
+  const int64_t patches = max_patches(config, max_tokens), part = std::min(patches_per_part(config), patches);
+  const int64_t width = config.hidden_size, heads = config.num_heads, dim = config.head_dim();
+  const int64_t cached = (patches + kCacheMultiple - 1) / kCacheMultiple * kCacheMultiple;
+  const DType cache_dtype = format == WeightFormat::f32 ? DType::f32 : DType::bf16;
+  Buffers b;
+  b.x = arena.take(DType::f32, {patches, width});
+  b.q = arena.take(DType::f32, {patches, width});
+  b.k = take_cache(arena, cache_dtype, cached, heads, dim);
+  b.v = take_cache(arena, cache_dtype, cached, heads, dim);
+  b.patches = arena.take(DType::f32, {part, config.patch_dim()});
+  b.normed = arena.take(DType::f32, {part, width});
+  b.projected = arena.take(DType::f32, {part, 3 * width});
+  b.mixed = arena.take(DType::f32, {part, width});
+  b.delta = arena.take(DType::f32, {part, width});
+  b.inner = arena.take(DType::f32, {part, config.intermediate_size});
+  b.merged_in = arena.take(DType::f32, {part / config.merged_patches(), config.merged_size()});
+  b.merged = arena.take(DType::f32, {part / config.merged_patches(), config.out_hidden_size});
+  b.rows = arena.take(DType::i32, {patches});
+  b.cols = arena.take(DType::i32, {patches});
+  b.slots = arena.take(DType::i64, {patches});
+  b.bounds = arena.take(DType::i32, {2});
+  b.context = arena.take(DType::i32, {1});
+  b.block_table = arena.take(DType::i32, {1, 1});
+  b.inv_freq = arena.take(DType::f32, {2, dim / 2});
+  return b;
+}
+
+device::StepLimits VisionTower::limits(const io::VisionConfig& config, int32_t max_tokens) noexcept {
+  device::StepLimits limits;
+  limits.tokens = patches_per_part(config);
+  limits.cols = std::max({config.patch_dim(), config.intermediate_size, config.merged_size()});
+  limits.sequences = 1;
+  limits.context = max_patches(config, max_tokens);
+  limits.heads = config.num_heads;
+  limits.head_dim = config.head_dim();
+  return limits;
+}
+
+int64_t VisionTower::workspace_bytes(const io::VisionConfig& config, const device::Device& device, WeightFormat format,
+                                     int32_t max_tokens) noexcept {
+  Arena arena;
+  plan(config, format, max_tokens, arena);
+  return arena.size_bytes() + static_cast<int64_t>(device.reserve_bytes(limits(config, max_tokens)));
+}
+
+Result<std::unique_ptr<VisionTower>> VisionTower::load(const io::VisionConfig& config, const io::Checkpoint& checkpoint,
+                                                       std::unique_ptr<device::Device> device, WeightFormat format,
+                                                       int32_t max_tokens) {
+  if (max_tokens < 1) return make_error(StatusCode::invalid_argument, "an image must have at least one token");
+  std::unique_ptr<VisionTower> tower(new VisionTower(config, std::move(device), max_tokens));
+  device::Device& on = *tower->device_;
+  PAGODA_ASSIGN_OR_RETURN(tower->weights_, TowerWeights::load(config, checkpoint, on, format));
+  Arena size;
+  plan(config, format, max_tokens, size);
+  PAGODA_ASSIGN_OR_RETURN(tower->buffer_,
+                          on.allocate(static_cast<size_t>(size.size_bytes()), "activations of the vision tower"));
+  Arena arena(tower->buffer_.get());
+  tower->buffers_ = plan(config, format, max_tokens, arena);
+  PAGODA_RETURN_IF_ERROR(on.reserve(limits(config, max_tokens)));
+  tower->host_rows_.resize(static_cast<size_t>(tower->part_size()) *
+                           static_cast<size_t>(std::max(config.patch_dim(), config.hidden_size)));
+  PAGODA_RETURN_IF_ERROR(tower->upload_constants());
+  return tower;
+}
+
+// Half of a head's frequencies rotate by the row, the other half, with the same values, by the column.
+Status VisionTower::upload_constants() {
+  std::vector<int64_t> slots(static_cast<size_t>(buffers_.slots.shape[0]));
+  std::iota(slots.begin(), slots.end(), 0);
+  PAGODA_RETURN_IF_ERROR(device_->upload(buffers_.slots, slots.data(), slots.size() * sizeof(int64_t)));
+  const int32_t block = 0;
+  PAGODA_RETURN_IF_ERROR(device_->upload(buffers_.block_table, &block, sizeof block));
+  const size_t quarter = static_cast<size_t>(config_.head_dim()) / 4;
+  std::vector<float> speeds(4 * quarter);
+  for (size_t i = 0; i < quarter; ++i)
+    speeds[i] = speeds[3 * quarter + i] =
+        static_cast<float>(std::pow(config_.rope_theta, -static_cast<double>(i) / static_cast<double>(quarter)));
+  return device_->upload(buffers_.inv_freq, speeds.data(), speeds.size() * sizeof(float));
+}
+
+int64_t VisionTower::num_parts(int32_t num_patches) const noexcept {
+  const int64_t parts = (num_patches + part_size() - 1) / part_size();
+  return parts * (2 * static_cast<int64_t>(weights_.blocks.size()) + 2);
+}
+
+Status VisionTower::check(const PreparedImage& image) const {
+  const auto refuse = [](const std::string& why) {
+    return make_error(StatusCode::invalid_argument, "the image " + why);
+  };
+  if (image.num_tokens() < 1) return refuse("is empty");
+  if (image.patch_dim() != config_.patch_dim() || image.num_patches() != image.num_tokens() * config_.merged_patches())
+    return refuse(concat("is cut into patches of ", image.patch_dim(), " numbers, ",
+                         image.num_patches() / image.num_tokens(), " to a token; the model takes ", config_.patch_dim(),
+                         " and ", config_.merged_patches()));
+  if (image.num_tokens() > max_tokens_)
+    return refuse(concat("has ", image.num_tokens(), " tokens; the limit is ", max_tokens_));
+  return ok_status();
+}
+
+Status VisionTower::begin(const PreparedImage& image, std::span<float> rows) {
+  PAGODA_RETURN_IF_ERROR(check(image));
+  if (rows.size() != static_cast<size_t>(image.num_tokens()) * static_cast<size_t>(config_.out_hidden_size))
+    return make_error(StatusCode::internal, "the rows of an image have another size than its tokens");
+  image_ = {};
+  const auto count = static_cast<size_t>(image.num_patches());
+  std::vector<int32_t> places[2] = {std::vector<int32_t>(count), std::vector<int32_t>(count)};
+  for (size_t i = 0; i < count; ++i) {
+    const PatchPlace place = patch_place(static_cast<int32_t>(i), image.grid_w(), config_.merge_size);
+    places[0][i] = place.row;
+    places[1][i] = place.column;
+  }
+  PAGODA_RETURN_IF_ERROR(device_->upload(buffers_.rows, places[0].data(), count * sizeof(int32_t)));
+  PAGODA_RETURN_IF_ERROR(device_->upload(buffers_.cols, places[1].data(), count * sizeof(int32_t)));
+  const int32_t num_patches = image.num_patches();
+  PAGODA_RETURN_IF_ERROR(device_->upload(buffers_.context, &num_patches, sizeof num_patches));
+  image_ = image;
+  out_ = rows;
+  phase_ = Phase::embed;
+  block_ = 0;
+  next_patch_ = 0;
+  return ok_status();
+}
+
+Result<bool> VisionTower::advance() {
+  if (image_.num_patches() == 0) return make_error(StatusCode::internal, "advance() without an image");
+  const int64_t count = std::min(part_size(), image_.num_patches() - next_patch_);
+  Status encoded = run_part(next_patch_, count);
+  Status done = device_->encoder().submit().wait();  // even after an error, so that the encoder is empty
+  if (encoded.is_ok()) encoded = std::move(done);
+  if (encoded.is_ok() && phase_ == Phase::merge) {
+    const int64_t tokens = count / config_.merged_patches(), width = config_.out_hidden_size;
+    const int64_t first = next_patch_ / config_.merged_patches() * width;
+    encoded = device_->download(device::slice(buffers_.merged, 0, 0, tokens), out_.data() + first,
+                                static_cast<size_t>(tokens * width) * sizeof(float));
+  }
+  if (!encoded.is_ok()) {
+    image_ = {};
+    return encoded;
+  }
+  next_patch_ += count;
+  if (next_patch_ < image_.num_patches()) return false;
+  next_patch_ = 0;
+  if (phase_ == Phase::merge) {
+    image_ = {};
+    return true;
+  }
+  if (phase_ == Phase::mix) phase_ = ++block_ < weights_.blocks.size() ? Phase::project : Phase::merge;
+  else phase_ = phase_ == Phase::embed ? Phase::project : Phase::mix;
+  return false;
+}
+
+Status VisionTower::run_part(int64_t first, int64_t count) {
+  switch (phase_) {
+    case Phase::embed: return embed(first, count);
+    case Phase::project: return project(weights_.blocks[block_], first, count);
+    case Phase::mix: return mix(weights_.blocks[block_], first, count);
+    case Phase::merge: return merge(first, count);
+  }
+  return ok_status();
+}
+
+}  // namespace pagoda::model
