@@ -13,12 +13,13 @@ namespace pagoda {
 struct MemoryPlan {  // bytes, computed before anything is allocated, and the counts behind them
   int64_t device_limit_bytes = 0;
   int64_t weights_bytes = 0;
-  int64_t kv_bytes = 0;               // limits.num_kv_blocks * kv_block_bytes
-  int64_t state_bytes = 0;            // limits.num_running_slots() * state_slot_bytes
-  int64_t checkpoint_bytes = 0;       // limits.num_checkpoints * state_slot_bytes
-  int64_t workspace_bytes = 0;        // activations, step inputs, logits
-  int64_t host_cache_bytes = 0;       // prefixes in host memory
-  bool has_own_memory = false;        // dedicated memory; otherwise the host cache is part of the device's memory
+  int64_t kv_bytes = 0;          // limits.num_kv_blocks * kv_block_bytes
+  int64_t state_bytes = 0;       // limits.num_running_slots() * state_slot_bytes
+  int64_t checkpoint_bytes = 0;  // limits.num_checkpoints * state_slot_bytes
+  int64_t workspace_bytes = 0;   // activations, step inputs, logits
+  int64_t host_cache_bytes = 0;  // prefixes in host memory
+  int64_t vision_bytes = 0;     // the vision tower's weights and activations, and the cache of its results; host memory
+  bool has_own_memory = false;  // dedicated memory; otherwise the host cache is part of the device's memory
   int64_t head_kv_block_bytes = 0;    // the part of kv_block_bytes for an MTP head
   int64_t head_state_slot_bytes = 0;  // the part of state_slot_bytes for an MTP head
   int64_t kv_block_bytes = 0;
@@ -27,7 +28,7 @@ struct MemoryPlan {  // bytes, computed before anything is allocated, and the co
 
   int64_t total_bytes() const noexcept {
     return weights_bytes + kv_bytes + state_bytes + checkpoint_bytes + workspace_bytes +
-           (has_own_memory ? 0 : host_cache_bytes);
+           (has_own_memory ? 0 : host_cache_bytes + vision_bytes);
   }
 };
 
@@ -60,6 +61,10 @@ struct ModelInfo {
   bool has_vision = false;      // whether the engine runs a vision tower, so that requests may have images
   int32_t image_token_id = -1;  // the placeholder that an image's tokens have in a prompt; -1 if there is none
   ImageOptions image_options{};
+  int64_t vision_parameters = 0;  // of the tower
+  int32_t max_image_tokens = 0;   // of one image
+  std::string vision_device;      // where the tower runs, which may be another device than the text's
+  std::string vision_refusal;     // why requests may not have images; empty if they may
   std::string weight_cache_note;  // how a load used EngineOptions::weight_cache, or why not; empty without one
   // A hash of the outputs for a few tokens, as this device and this version compute them. Engines with equal
   // fingerprints give bit-identical answers, on any machine. Empty without EngineOptions::identify.

@@ -19,11 +19,14 @@ struct EngineOptions {
   // Maximum milliseconds of a step in which sequences decode while prompts are read; 0 = about twice the time of a step
   // without prompts, on any device, -1 = no limit.
   double max_step_ms = 0;
-  int32_t block_size = 16;       // tokens per KV block: 8, 16 or 32
-  int32_t max_model_len = 0;     // 0 = the model's context length, or as much of it as fits
-  int64_t num_kv_blocks = 0;     // 0 = from kv_cache_bytes
-  int64_t kv_cache_bytes = 0;    // 0 = enough for one full context per sequence, at most a share of the device
-  bool prefix_cache = true;      // results computed for one request are reused by others with the same prefix
+  int32_t block_size = 16;          // tokens per KV block: 8, 16 or 32
+  bool vision = true;               // loads the vision tower of a model that has one, so that prompts may have images
+  int32_t max_image_tokens = 4096;  // of one image; the tower's memory grows with it
+  int64_t image_cache_bytes = 256 << 20;  // maximum size of the tower's results kept for later prompts
+  int32_t max_model_len = 0;              // 0 = the model's context length, or as much of it as fits
+  int64_t num_kv_blocks = 0;              // 0 = from kv_cache_bytes
+  int64_t kv_cache_bytes = 0;             // 0 = enough for one full context per sequence, at most a share of the device
+  bool prefix_cache = true;               // results computed for one request are reused by others with the same prefix
   int64_t checkpoint_bytes = 0;  // recurrent states kept for that; 0 = 32 states, at most a share of the device
   // Maximum bytes of prefixes kept in host memory after the device has evicted them; 0 = none. For devices with
   // dedicated memory.

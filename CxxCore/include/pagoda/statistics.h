@@ -55,6 +55,12 @@ struct SpeculationStats {
   double saved_ms = 0;  // compared with the measured time of steps without drafts; negative if time was lost
 };
 
+struct ImageStats {
+  int64_t num_computed = 0;  // images that went through the vision tower
+  int64_t num_hits = 0;      // images whose rows were known already
+  int64_t cached_bytes = 0;  // of the rows that are kept for later requests
+};
+
 struct EngineStats {
   int32_t num_waiting = 0;
   int32_t num_running = 0;
@@ -76,6 +82,7 @@ struct EngineStats {
   SpeculationStats speculation;
   DiskStats disk;
   HostCacheStats host;
+  ImageStats images;
 };
 
 }  // namespace pagoda

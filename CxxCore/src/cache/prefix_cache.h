@@ -40,7 +40,9 @@ class PrefixCache {
   [[nodiscard]] bool admit(request::Sequence& sequence, Copies& copies, int64_t num_spare_blocks = 0);
 
   PrefixIndex::Match find(const request::Sequence& sequence) const noexcept {
-    return index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
+    const PrefixIndex::Match match = index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
+    const int32_t sure = request::sure_length(sequence.tokens, match.num_tokens);
+    return sure == match.num_tokens ? match : index_.find(sequence.cache_salt, sequence.tokens, sure);
   }
 
   // The cached prefix that a sequence with these tokens would find now.

@@ -33,7 +33,8 @@ void ActiveRequest::count_tokens(int32_t vocab_size) {
   counts.output.assign(static_cast<size_t>(vocab_size), 0);
   if (!repetition) return;
   counts.in_prompt.assign(static_cast<size_t>(vocab_size), 0);
-  for (int32_t id : sequence.tokens) counts.in_prompt[id] = 1;
+  for (int32_t id : sequence.tokens)
+    if (!request::is_image_key(id)) counts.in_prompt[id] = 1;
 }
 
 void ActiveRequest::count_output(int32_t token_id) noexcept {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/image_outputs.h"
 #include "engine/thinking.h"
 #include "grammar/mask/worker.h"
 #include "pagoda/event.h"
@@ -52,6 +53,8 @@ struct ActiveRequest {
   int32_t num_scored = 0;             // leading rows whose logits were scored for the token that follows
   std::optional<Status> score_end;    // the status to end with: ok after a token that differs, or an error
   bool is_cancelled = false;          // ends when the step that computes its tokens has finished
+  std::vector<PromptImage> images;    // until their rows are asked for
+  std::vector<std::shared_ptr<const ImageOutput>> outputs;  // the rows of its images
   Pooling pooling = Pooling::none;
   std::vector<double> pooled;  // [hidden_size] the sum of the states so far; for `last`, of one state
   std::vector<float> state;    // [hidden_size] the state being read

@@ -9,6 +9,10 @@ void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes) {
   const size_t tokens = static_cast<size_t>(sizes.max_num_tokens), seqs = static_cast<size_t>(sizes.max_num_seqs);
   batch.token_ids.reserve(tokens);
   batch.positions.reserve(tokens);
+  batch.rope_positions.reserve(tokens);
+  batch.heights.reserve(tokens);
+  batch.widths.reserve(tokens);
+  batch.image_rows.reserve(tokens);
   batch.slot_mapping.reserve(tokens);
   batch.cu_seqlens.reserve(seqs + 1);
   batch.context_lens.reserve(seqs);
@@ -28,6 +32,10 @@ void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes) {
 static void clear(model::ForwardBatch& batch) {
   batch.token_ids.clear();
   batch.positions.clear();
+  batch.rope_positions.clear();
+  batch.heights.clear();
+  batch.widths.clear();
+  batch.image_rows.clear();
   batch.slot_mapping.clear();
   batch.cu_seqlens.clear();
   batch.context_lens.clear();
@@ -53,6 +61,30 @@ static void update_table(const scheduler::ScheduledSequence& row, int32_t index,
   batch.table_changes.push_back({index, first, end - first});
 }
 
+// The coordinates of a token that the batch has just received, and its row of an image.
+static void add_coordinates(const request::Sequence& sequence, int32_t position, model::ForwardBatch& batch) {
+  const request::RopeCoordinates at = request::rope_coordinates(sequence.images, position);
+  batch.rope_positions.push_back(at.time);
+  batch.heights.push_back(at.height);
+  batch.widths.push_back(at.width);
+  const request::ImageSpan* image = request::image_before(sequence.images, position);
+  if (image == nullptr || position >= image->end()) return;
+  const int32_t row = batch.num_tokens() - 1, token = position - image->begin;
+  model::ImageRows* last = batch.image_rows.empty() ? nullptr : &batch.image_rows.back();
+  if (last != nullptr && last->tokens == image->rows && last->first_row + last->num_rows == row &&
+      last->first_token + last->num_rows == token)
+    ++last->num_rows;
+  else batch.image_rows.push_back({row, 1, token, image->rows});
+}
+
+// Text alone needs no coordinates besides its positions.
+static void finish_coordinates(bool has_images, model::ForwardBatch& batch) {
+  if (!has_images) batch.rope_positions.clear();
+  if (!batch.image_rows.empty()) return;
+  batch.heights.clear();
+  batch.widths.clear();
+}
+
 void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t max_blocks_per_seq, bool has_state,
                  model::ForwardBatch& batch) {
   clear(batch);
@@ -60,15 +92,18 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
   batch.slot_copies.assign(plan.copies.slots.begin(), plan.copies.slots.end());
   batch.cu_seqlens.push_back(0);
   auto save = plan.saves.begin();
+  bool has_images = false;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     const request::Sequence& sequence = *row.sequence;
+    has_images = has_images || !sequence.images.empty();
     const int32_t begin = sequence.num_computed_tokens, end = begin + row.num_tokens + row.num_drafts;
     const int32_t num_tokens = sequence.num_tokens();
     for (int32_t position = begin; position < end; ++position) {
       const int64_t block = sequence.block_table[position / block_size];
-      batch.token_ids.push_back(position < num_tokens ? sequence.tokens[position]
-                                                      : sequence.drafts[position - num_tokens]);
+      const int32_t token = position < num_tokens ? sequence.tokens[position] : sequence.drafts[position - num_tokens];
+      batch.token_ids.push_back(request::is_image_key(token) ? 0 : token);  // its embedding is replaced
       batch.positions.push_back(position);
+      add_coordinates(sequence, position, batch);
       batch.slot_mapping.push_back(block * block_size + position % block_size);
     }
     for (; save != plan.saves.end() && save->sequence == row.sequence; ++save)
@@ -81,6 +116,7 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
     for (int32_t position = num_tokens; position <= end; ++position)
       batch.logits_rows.push_back(batch.num_tokens() - 1 - (end - position));
   }
+  finish_coordinates(has_images, batch);
 }
 
 void begin_draft_batch(model::ForwardBatch& batch) {
@@ -95,6 +131,7 @@ void add_draft_row(const DraftRow& row, int32_t block_size, int32_t max_blocks_p
   batch.logits_rows.push_back(batch.num_tokens());
   batch.token_ids.push_back(row.token);
   batch.positions.push_back(row.position);
+  batch.rope_positions.push_back(request::rope_coordinates(row.sequence->images, row.position).time);
   batch.slot_mapping.push_back(block * block_size + row.position % block_size);
   batch.cu_seqlens.push_back(batch.num_tokens());
   batch.context_lens.push_back(row.position + 1);

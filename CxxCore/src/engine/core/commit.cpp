@@ -218,7 +218,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   if (is_good && request.lookup)
     past_texts_.add(request.sequence.cache_salt,
                     std::span(request.sequence.tokens).last(static_cast<size_t>(request.num_generated())));
-  scheduler_.remove(&request.sequence, is_good);
+  if (std::erase(unseen_, request.sequence.id) == 0) scheduler_.remove(&request.sequence, is_good);
   const EventCallback callback = request.callback;
   void* context = request.context;
   if (!request.held_logits.empty()) --num_held_rows_;

@@ -142,6 +142,7 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t max_drafts) {
     offer.match_length = std::max(match.length, past.length);
     if (past.length > match.length) speculate::PastTexts::draft_from(past, max_drafts, sequence.drafts);
     else speculate::draft_from(match, sequence.tokens, max_drafts, sequence.drafts);
+    sequence.drafts.erase(std::ranges::find_if(sequence.drafts, request::is_image_key), sequence.drafts.end());
     cut_drafts(request);
   }
   offer.num_drafts = static_cast<int32_t>(sequence.drafts.size());

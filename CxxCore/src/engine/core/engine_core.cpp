@@ -30,6 +30,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       scheduler_(config_.limits, blocks_, states_, cache_),
       budget_(config_.step_times, config_.limits.max_num_tokens),
       sampler_(config_.vocab_size),
+      images_(config_.tower, config_.image_cache_bytes),
       outbox_(model_.launches_early() ? most_events(config_) : 0),
       policy_(config_.policy ? *config_.policy : speculate::Policy()) {
   open_tiers();
@@ -71,7 +72,8 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   try {
     if (request->grammar) request->guide = masks_.begin(request->grammar);
     requests_.try_emplace(id);
-    scheduler_.add(&request->sequence, now());  // changes nothing if it throws
+    if (find_images(*request)) scheduler_.add(&request->sequence, now());  // changes nothing if it throws
+    else unseen_.push_back(id);
   } catch (const std::exception&) {
     requests_.erase(id);
     return refuse(*request, status_of_exception());
@@ -109,6 +111,8 @@ static int32_t num_state_updates(const model::ForwardBatch& batch) noexcept {
 void EngineCore::step() noexcept {
   if (is_dead_) return end_all(FinishReason::error, fault_);
   if (!flights_.empty()) return step_in_flight();
+  advance_images();
+  if (!scheduler_.has_work()) return outbox_.send_all();
   const Clock::time_point begin = Clock::now();
   begin_mask_wait(begin);
   settle_masks();

@@ -20,6 +20,7 @@
 #include "engine/activity_log.h"
 #include "engine/disk/store.h"
 #include "engine/dry_breakers.h"
+#include "engine/image_outputs.h"
 #include "engine/outbox.h"
 #include "engine/row_sampler.h"
 #include "engine/thinking.h"
@@ -50,8 +51,11 @@ struct CoreConfig {
   std::function<double()> clock;  // seconds, for the bounds on waiting; null: the system's. For tests
   scheduler::StepTimes step_times;
   int64_t state_slot_bytes = 0;
-  std::shared_ptr<HostStore> host;   // null: prefixes are not kept in host memory
-  std::shared_ptr<DiskStore> disk;   // null: prefixes are not kept on disk
+  std::shared_ptr<HostStore> host;            // null: prefixes are not kept in host memory
+  std::shared_ptr<DiskStore> disk;            // null: prefixes are not kept on disk
+  std::shared_ptr<model::VisionTower> tower;  // null: no images
+  std::string no_images;                      // why there is none
+  int64_t image_cache_bytes = 0;
   device::Device* device = nullptr;  // its health is checked after a failed step; null: only the model's
   std::vector<int32_t> eos_token_ids;
   int32_t num_sample_threads = 1;
@@ -80,7 +84,7 @@ class EngineCore {
   void cancel(uint64_t id) noexcept;                          // unknown ids have finished: no effect
   void end_all(FinishReason reason, const Status& status) noexcept;
 
-  bool has_work() const noexcept { return scheduler_.has_work(); }
+  bool has_work() const noexcept { return scheduler_.has_work() || !unseen_.empty(); }
   void step() noexcept;  // one forward pass; nothing if there is no work
 
   // How many of these tokens are cached, and how many a request with this salt would not compute again. Any thread, at
@@ -139,6 +143,10 @@ class EngineCore {
   void note_drafts(ActiveRequest& request, int32_t num_drafts, int32_t num_accepted);
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
+  Status prepare_images(const Request& request, ActiveRequest& active) const;
+  bool find_images(ActiveRequest& request);
+  static bool has_images(ActiveRequest& request) noexcept;
+  void advance_images() noexcept;
   sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   void ask_for_tokens(const scheduler::StepPlan& plan);
@@ -190,6 +198,8 @@ class EngineCore {
   speculate::PastTexts past_texts_;
   std::optional<sampler::Sampler> draft_sampler_;  // if the head drafts only part of the vocabulary
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
+  ImageOutputs images_;
+  std::vector<uint64_t> unseen_;  // requests with an image that is not computed yet, in order; not scheduled
   model::ForwardBatch batch_;
   std::vector<Flight> flights_;  // [Model::max_in_flight()], a ring; empty if steps run one by one
   size_t first_flight_ = 0, num_flights_ = 0;

@@ -62,8 +62,6 @@ static Status check_scores(const Request& request, int32_t vocab_size) {
 
 // Validates the output options against the model's capabilities.
 Status EngineCore::check_outputs(const Request& request) const {
-  if (!request.images.empty())
-    return make_error(StatusCode::unsupported, "the request has images, and this model has no vision tower");
   if (!request.sampling.stop.empty() && !config_.tokenizer)
     return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
   if (request.sampling.thinking_budget >= 0 && !thinking_format_.is_known())
@@ -125,6 +123,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     active->lookup.emplace(static_cast<int32_t>(prompt + std::min(max_tokens, kMaxLookupTokens)));
     active->prediction = request.prediction_ids;
   }
+  PAGODA_RETURN_IF_ERROR(prepare_images(request, *active));
   active->count_tokens(config_.vocab_size);
   if (const DryParams& dry = request.sampling.dry; dry.multiplier > 0)
     active->dry_scratch.emplace(dry_breakers_.find(config_.tokenizer.get(), config_.vocab_size, dry.breakers),

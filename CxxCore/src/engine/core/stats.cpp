@@ -34,7 +34,7 @@ void EngineCore::publish_stats() noexcept {
   const cache::PrefixIndex& index = cache_.index();
   const cache::PrefixCacheStats& cache = cache_.stats();
   const int32_t num_running_slots = states_.num_slots() - index.max_checkpoints();
-  stats_ = {.num_waiting = scheduler_.num_waiting(),
+  stats_ = {.num_waiting = scheduler_.num_waiting() + static_cast<int32_t>(unseen_.size()),
             .num_running = scheduler_.num_running(),
             .num_free_blocks = blocks_.num_free(),
             .num_blocks = blocks_.num_blocks(),
@@ -65,7 +65,8 @@ void EngineCore::publish_stats() noexcept {
                       .last_near_miss = cache.last_near_miss},
             .speculation = speculation_,
             .disk = std::move(disk),
-            .host = tiers_ && config_.host ? config_.host->stats() : HostCacheStats()};
+            .host = tiers_ && config_.host ? config_.host->stats() : HostCacheStats(),
+            .images = images_.stats()};
 }
 
 }  // namespace pagoda::engine

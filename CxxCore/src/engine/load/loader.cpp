@@ -16,6 +16,7 @@
 #include "engine/load/fingerprint.h"
 #include "engine/load/memory_plan.h"
 #include "engine/load/pipeline_plan.h"
+#include "engine/load/vision.h"
 #include "io/config/rope.h"
 #include "model/weights/tied_head.h"
 
@@ -41,6 +42,7 @@ struct Prepared {
   std::shared_ptr<const text::JinjaTemplate> chat_template;
   std::string config_json;
   std::optional<PipelinePlan> pipeline;  // for a model on several machines
+  VisionPlan vision;
 };
 
 Status read_configuration(Prepared& p, const std::string& rope_scaling) {
@@ -149,6 +151,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(checkpoint));
   model::find_bare_decoder(*p.checkpoint, p.config);
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
+  choose_vision(options, *p.checkpoint, p.config);
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
@@ -163,8 +166,10 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   PAGODA_ASSIGN_OR_RETURN(p.format, model::choose_format(options.quantize, p.dtype, *p.checkpoint));
   PAGODA_ASSIGN_OR_RETURN(model::WeightsSummary weights,
                           model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
+  PAGODA_ASSIGN_OR_RETURN(p.vision, plan_vision(options, *p.checkpoint, p.config, *p.device, p.format));
   if (options.pipeline.empty()) {
-    PAGODA_ASSIGN_OR_RETURN(p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes));
+    PAGODA_ASSIGN_OR_RETURN(
+        p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes, 0, p.vision.size_bytes));
   } else {
     PAGODA_ASSIGN_OR_RETURN(PipelinePlan plan, plan_pipeline({.options = options,
                                                               .config = p.config,
@@ -182,6 +187,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   }
   choose_products(options, weights, may_try_products, p);
   describe(p, weights, layout);
+  describe_vision(p.vision, p.config.vision, p.info);
   return p;
 }
 
@@ -294,6 +300,13 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.hidden_size = p.config.hidden_size;
   loaded.core.limits.attention_window = window_of_all_layers(p.config);
   loaded.core.prefix_cache = options.prefix_cache;
+  loaded.core.no_images = p.config.vision.refusal;
+  if (p.vision.device) {
+    PAGODA_ASSIGN_OR_RETURN(loaded.core.tower,
+                            model::VisionTower::load(p.config.vision, *p.checkpoint, std::move(p.vision.device),
+                                                     p.vision.format, p.vision.max_tokens));
+    loaded.core.image_cache_bytes = options.image_cache_bytes;
+  }
   loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,
                             .max_decode_seconds = options.max_step_ms / 1000};
   loaded.core.state_slot_bytes = p.memory.state_slot_bytes;

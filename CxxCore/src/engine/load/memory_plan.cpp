@@ -30,7 +30,8 @@ std::string plan_text(const MemoryPlan& p) {
                 " blocks of ", p.limits.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (",
                 p.limits.num_running_slots(), " slots), checkpoints ", mib(p.checkpoint_bytes), " (",
                 p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes),
-                p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + mib(p.host_cache_bytes) : "");
+                p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + mib(p.host_cache_bytes) : "",
+                p.vision_bytes > 0 && !p.has_own_memory ? ", vision tower " + mib(p.vision_bytes) : "");
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -41,7 +42,7 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 // Blocks for the tokens that are cached by default, within the share of the remaining memory.
 int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_tokens) {
   const int64_t wanted_blocks = (wanted_tokens + p.limits.block_size - 1) / p.limits.block_size;
-  const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes;
+  const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes + p.vision_bytes;
   const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
   const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
   return std::clamp<int64_t>(affordable, 1, wanted_blocks);
@@ -93,6 +94,8 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("host_cache_bytes", options.host_cache_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("max_image_tokens", options.max_image_tokens, 1, 1 << 16));
+  PAGODA_RETURN_IF_ERROR(check_range("image_cache_bytes", options.image_cache_bytes, 0, int64_t{1} << 50));
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
     return make_error(StatusCode::invalid_argument,
                       concat("max_step_ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
@@ -116,12 +119,13 @@ Status check_options(const EngineOptions& options) {
 
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
-                               int64_t limit_bytes) {
+                               int64_t limit_bytes, int64_t vision_bytes) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   MemoryPlan plan;
   EngineLimits& limits = plan.limits;
   plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
   plan.weights_bytes = weights_bytes;
+  plan.vision_bytes = vision_bytes;
   plan.host_cache_bytes = options.prefix_cache ? options.host_cache_bytes : 0;
   plan.has_own_memory = device.info().has_own_memory;
   plan.kv_block_bytes = layout.kv_block_bytes();

@@ -1,0 +1,51 @@
+// Chooses device, format and memory of the vision tower.
+#include "engine/load/vision.h"
+
+#include <algorithm>
+
+#include "base/assign_or_return.h"
+#include "device/registry.h"
+
+namespace pagoda::engine {
+
+void choose_vision(const EngineOptions& options, const io::Checkpoint& checkpoint, io::ModelConfig& config) {
+  model::find_vision_tower(checkpoint, config);
+  if (!config.vision.is_present()) return;
+  const char* refusal = !options.vision                     ? "the option vision is off"
+                        : !options.pipeline.empty()         ? "the model runs on several machines"
+                        : config.rope.depends_on_position() ? "the rope scaling changes with the position"
+                                                            : nullptr;
+  if (refusal == nullptr) return;
+  config.vision = {};
+  config.vision.refusal = refusal;
+}
+
+Result<VisionPlan> plan_vision(const EngineOptions& options, const io::Checkpoint& checkpoint,
+                               const io::ModelConfig& config, const device::Device& device, WeightFormat format) {
+  VisionPlan plan;
+  if (!config.vision.is_present()) return plan;
+  const bool is_host = device.info().name == "reference" || options.device.starts_with("cpu");
+  const std::string name = is_host ? (options.device == "auto" ? device.info().name : options.device) : "cpu";
+  PAGODA_ASSIGN_OR_RETURN(plan.device, device::make_device(name, options.num_threads));
+  plan.format = is_quantised(format) ? WeightFormat::bf16 : format;
+  const int64_t context = options.max_model_len > 0 ? options.max_model_len : config.context_length;
+  plan.max_tokens = static_cast<int32_t>(std::min<int64_t>(options.max_image_tokens, context));
+  PAGODA_ASSIGN_OR_RETURN(const model::TowerSummary weights,
+                          model::TowerWeights::check(config.vision, checkpoint, *plan.device, plan.format));
+  plan.num_parameters = weights.num_parameters;
+  plan.size_bytes = weights.size_bytes + options.image_cache_bytes +
+                    model::VisionTower::workspace_bytes(config.vision, *plan.device, plan.format, plan.max_tokens);
+  return plan;
+}
+
+void describe_vision(const VisionPlan& plan, const io::VisionConfig& config, ModelInfo& info) {
+  info.has_vision = config.is_present();
+  info.image_token_id = config.image_token_id;
+  info.vision_refusal = config.refusal;
+  if (!config.is_present()) return;
+  info.vision_parameters = plan.num_parameters;
+  info.max_image_tokens = plan.max_tokens;
+  info.vision_device = plan.device->info().description;
+}
+
+}  // namespace pagoda::engine
