@@ -47,6 +47,10 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   SubmitResult submit(const Request& request, EventCallback PAGODA_NONNULL callback,
                       void* PAGODA_NULLABLE context) noexcept;
   void cancel(uint64_t request_id) noexcept;  // its finished event reports `cancelled`, within one step
+  // The answer to Request::row_callback: the token is sampled from these logits, or is `token_id` if that is not
+  // negative. The logits may be changed but not NaN or +infinity. Ignored if the request has ended.
+  Status answer_row(uint64_t request_id, int32_t token_index, const float* PAGODA_NONNULL logits, int32_t num_logits,
+                    int32_t token_id) noexcept;
   EngineStats stats() const noexcept;
   // Between open_watch() and the matching close_watch() the engine records the state of each request, and its last
   // steps. Without a watch it records nothing, and activity() is empty. Returns false if there is not enough memory.
@@ -66,6 +70,18 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   // Takes over a file written by another engine, from `path` in the folder's file system, as `name`. Its head is
   // checked now, its content when it is read; an invalid file is removed.
   Status add_prefix_file(const std::string& path, const std::string& name) noexcept;
+
+  // All but unpin_prefix() wait for the engine's thread, so never call them from an event.
+  // pin_prefix: keeps the longest cached prefix of these tokens from being evicted, until unpin_prefix(), or until a
+  // request cannot run without its memory. At most half of the cache can be pinned.
+  PrefixPin pin_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt) noexcept;
+  void unpin_prefix(uint64_t pin_id) noexcept;
+  // save_prefix: writes the longest cached prefix of these tokens to a file: KV blocks and recurrent state.
+  // restore_prefix: reads such a file back into the cache. Refuses files of another model, and damaged ones. Other
+  // requests run in the meantime.
+  SavedPrefix save_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt,
+                          const std::string& path) noexcept;
+  SavedPrefix restore_prefix(const std::string& path, const std::string& cache_salt) noexcept;
 
   // set_profiling: whether the device times its ops from the next step on; with by_kernel a GPU runs one launch at a
   // time, and the entries are kernels instead of ops. take_profile: the totals since the last call; waits for the step

@@ -9,8 +9,23 @@
 #include "pagoda/image.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/status.h"
+#include "pagoda/swift_bridging.h"
 
 namespace pagoda {
+
+// The logits of a request's next token, for its owner to change, or to choose the token itself.
+struct LogitRow {
+  uint64_t request_id = 0;
+  int32_t token_index = 0;                        // 0: the first token of the answer
+  const float* PAGODA_NULLABLE logits = nullptr;  // [num_logits]; -infinity for ids that the request excludes here
+  int32_t num_logits = 0;
+  const int32_t* PAGODA_NULLABLE tokens = nullptr;  // [num_tokens]: the prompt, then the answer so far
+  int32_t num_tokens = 0, num_prompt_tokens = 0;
+};
+
+// Called on the engine's thread with the context of the request's events; the row is valid during the call. Must not
+// block: Engine::answer_row() continues the request at any later time, and others run in the meantime.
+using RowCallback = void (*)(void* PAGODA_NULLABLE context, const LogitRow* PAGODA_NONNULL row);
 
 // How the hidden states of a prompt become one vector.
 enum class Pooling : int32_t {
@@ -52,6 +67,8 @@ struct Request {
   // The images of the prompt, by position. Each covers num_tokens() tokens of prompt_ids, all
   // ModelInfo::image_token_id.
   std::vector<PromptImage> images{};
+  // Other than null: receives the logits of each token before it is sampled. Such a request drafts no tokens.
+  RowCallback PAGODA_NULLABLE row_callback = nullptr;
 };
 
 struct SubmitResult {

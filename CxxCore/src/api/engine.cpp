@@ -3,6 +3,7 @@
 #include "base/assign_or_return.h"
 
 #include <new>
+#include <span>
 #include <utility>
 
 #include "api/guard.h"
@@ -18,6 +19,7 @@ void pagoda_engine_release(pagoda::Engine* engine) noexcept {
 namespace pagoda {
 
 using api::guarded;
+using api::guarded_result;
 
 Engine::Engine(std::unique_ptr<engine::EngineThread> thread) noexcept : thread_(std::move(thread)) {}
 Engine::~Engine() = default;
@@ -36,6 +38,14 @@ void Engine::cancel(uint64_t request_id) noexcept {
   (void)guarded([&] {
     thread_->cancel(request_id);
     return ok_status();
+  });
+}
+
+Status Engine::answer_row(uint64_t request_id, int32_t token_index, const float* logits, int32_t num_logits,
+                          int32_t token_id) noexcept {
+  return guarded([&] {
+    const std::span<const float> row(logits, static_cast<size_t>(num_logits));
+    return thread_->answer_row(request_id, token_index, row, token_id);
   });
 }
 
@@ -103,6 +113,35 @@ PrefixFilesResult Engine::prefix_files(const std::vector<int32_t>& prompt_ids,
 
 Status Engine::add_prefix_file(const std::string& path, const std::string& name) noexcept {
   return guarded([&] { return thread_->add_prefix_file(path, name); });
+}
+
+PrefixPin Engine::pin_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt) noexcept {
+  return guarded_result<PrefixPin>([&](PrefixPin& pin) {
+    pin = thread_->pin_prefix(ids, cache_salt);
+    return ok_status();
+  });
+}
+
+void Engine::unpin_prefix(uint64_t pin_id) noexcept {
+  (void)guarded([&] {
+    thread_->unpin_prefix(pin_id);
+    return ok_status();
+  });
+}
+
+SavedPrefix Engine::save_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt,
+                                const std::string& path) noexcept {
+  return guarded_result<SavedPrefix>([&](SavedPrefix& saved) -> Status {
+    PAGODA_ASSIGN_OR_RETURN(saved.num_tokens, thread_->save_prefix(ids, cache_salt, path));
+    return ok_status();
+  });
+}
+
+SavedPrefix Engine::restore_prefix(const std::string& path, const std::string& cache_salt) noexcept {
+  return guarded_result<SavedPrefix>([&](SavedPrefix& saved) -> Status {
+    PAGODA_ASSIGN_OR_RETURN(saved.num_tokens, thread_->restore_prefix(path, cache_salt));
+    return ok_status();
+  });
 }
 
 ModelInfo Engine::info() const noexcept { return thread_->info(); }

@@ -1,7 +1,7 @@
 // PrefixIndex: eviction order of checkpoints. All have the same size, so the value of one is the number of tokens it
 // saves: those since the previous state, times its uses. The value of an evicted checkpoint is added to all that are
 // created or used later, so that a checkpoint does not stay forever because it was useful once. Those from which
-// waiting sequences will resume come last: their next use is certain.
+// waiting sequences will resume come after those: their next use is certain. Pinned ones come last and stay.
 #include <algorithm>
 
 #include "cache/prefix_index.h"
@@ -12,6 +12,7 @@ constexpr int32_t kFarthest = 64;  // maximum blocks to search back for the prev
 
 bool PrefixIndex::goes_before(int32_t slot, int32_t other) const noexcept {
   const Checkpoint &a = checkpoint(slot), &b = checkpoint(other);
+  if ((a.num_pins > 0) != (b.num_pins > 0)) return b.num_pins > 0;
   if ((a.num_claims > 0) != (b.num_claims > 0)) return b.num_claims > 0;
   return a.worth != b.worth ? a.worth < b.worth : a.last_use < b.last_use;
 }
@@ -33,7 +34,7 @@ int32_t PrefixIndex::tokens_saved(int32_t slot) const noexcept {
 
 void PrefixIndex::enqueue(int32_t slot, int32_t num_uses) noexcept {
   checkpoint(slot).num_uses = num_uses;
-  checkpoint(slot).num_claims = 0;
+  checkpoint(slot).num_claims = checkpoint(slot).num_pins = 0;
   checkpoint(slot).number = ++num_added_;
   eviction_queue_.push_back(slot);  // reserved for all slots
   checkpoint(slot).queue_index = static_cast<int32_t>(eviction_queue_.size()) - 1;

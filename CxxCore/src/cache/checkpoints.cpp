@@ -64,6 +64,7 @@ void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tok
 bool PrefixIndex::adopt_slot(bool is_awaited) noexcept {
   if (num_checkpoints_ == max_checkpoints_) {
     if (eviction_queue_.empty()) return false;  // there are none, or all are only reserved
+    if (checkpoint(eviction_queue_.front()).num_pins > 0) return false;
     if (!is_awaited && checkpoint(eviction_queue_.front()).num_claims > 0) return false;
     const std::lock_guard lock(mutex_);
     ++num_checkpoint_evictions_;
@@ -157,6 +158,18 @@ uint64_t PrefixIndex::claim(int32_t slot) noexcept {
 void PrefixIndex::unclaim(int32_t slot, uint64_t claim) noexcept {
   if (slot < 0 || checkpoint(slot).number != claim || checkpoint(slot).queue_index < 0) return;
   --checkpoint(slot).num_claims;
+  sift(static_cast<size_t>(checkpoint(slot).queue_index));
+}
+
+uint64_t PrefixIndex::pin(int32_t slot) noexcept {
+  ++checkpoint(slot).num_pins;
+  sift(static_cast<size_t>(checkpoint(slot).queue_index));
+  return checkpoint(slot).number;
+}
+
+void PrefixIndex::unpin(int32_t slot, uint64_t pin) noexcept {
+  if (slot < 0 || checkpoint(slot).number != pin || checkpoint(slot).queue_index < 0) return;
+  --checkpoint(slot).num_pins;
   sift(static_cast<size_t>(checkpoint(slot).queue_index));
 }
 

@@ -82,6 +82,20 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies, int64_t num_spare_bl
   return true;
 }
 
+PrefixCache::Pin PrefixCache::pin(const PrefixIndex::Match& match) {
+  Pin pin;
+  index_.chain_to(match.block, pin.blocks);
+  blocks_.share(pin.blocks);
+  pin.slot = match.slot;
+  if (match.slot >= 0) pin.number = index_.pin(match.slot);
+  return pin;
+}
+
+void PrefixCache::unpin(Pin& pin) noexcept {
+  index_.unpin(pin.slot, pin.number);
+  blocks_.release(pin.blocks);
+}
+
 bool PrefixCache::admit_reader(Sequence& reader) {
   index_.chain_to(find(reader).matched_block, reader.block_table);
   reader.num_published_blocks = static_cast<int32_t>(reader.block_table.size());

@@ -50,6 +50,15 @@ class PrefixCache {
     return index_.look_up(salt, tokens, static_cast<int32_t>(tokens.size()) - 1);
   }
 
+  // A cached prefix that is kept: its blocks have one more holder, and its checkpoint is not evicted.
+  struct Pin {
+    std::vector<int32_t> blocks;
+    int32_t slot = -1;
+    uint64_t number = 0;  // identifies the checkpoint
+  };
+  Pin pin(const PrefixIndex::Match& match);
+  void unpin(Pin& pin) noexcept;
+
   // Allocates blocks for all tokens of a `reader`, which reads them from a store instead of computing them; those
   // already cached are the first num_published_blocks. False, and nothing changed, if there is no space.
   [[nodiscard]] bool admit_reader(request::Sequence& reader);

@@ -74,6 +74,9 @@ class PrefixIndex {
   // then.
   uint64_t claim(int32_t slot) noexcept;
   void unclaim(int32_t slot, uint64_t claim) noexcept;
+  // A pinned checkpoint is not evicted. unpin() needs what pin() returns.
+  uint64_t pin(int32_t slot) noexcept;
+  void unpin(int32_t slot, uint64_t pin) noexcept;
   // Changes whenever find() may return another number of tokens to resume from.
   uint64_t version() const noexcept { return version_; }
 
@@ -102,7 +105,8 @@ class PrefixIndex {
     int32_t next = -1;   // the next checkpoint of the same block
     uint64_t hash = 0;   // hash of the tokens before it
     int32_t next_in_bucket = -1;
-    int32_t num_claims = 0;    // waiting sequences that will resume from it
+    int32_t num_claims = 0;  // waiting sequences that will resume from it
+    int32_t num_pins = 0;
     uint64_t number = 0;       // identifies it among all that were ever in its slot
     int32_t num_uses = 0;      // expected, later counted
     int64_t worth = 0;         // tokens saved by its uses, plus the eviction level at its last use

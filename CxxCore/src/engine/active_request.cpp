@@ -16,6 +16,7 @@ ActiveRequest::ActiveRequest(const Request& request, uint64_t id, EventCallback 
       seed(request.sampling.has_seed ? request.sampling.seed : draw_seed()),
       stop_ids(request.sampling.stop_ids),
       stop_strings(request.sampling.stop),
+      row_callback(request.row_callback),
       num_prompt_logprobs(request.num_prompt_logprobs),
       progress_interval_ms(request.progress_interval_ms),
       is_checked(!request.answer_ids.empty()),

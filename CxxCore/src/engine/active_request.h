@@ -47,6 +47,9 @@ struct ActiveRequest {
   bool has_begun = false;                          // the grammar has received a token
   bool is_awaited = false;                         // its mask is requested at the start of each step
   std::vector<float> held_logits;  // logits of a row whose mask was late: its token is sampled when the mask is ready
+  RowCallback row_callback = nullptr;  // see Request
+  bool is_with_owner = false;          // the owner has the logits of its next token; is_held meanwhile
+  int32_t chosen_id = -1;              // the next token, if the owner has chosen it
   int32_t num_prompt_logprobs = -1;
   int32_t progress_interval_ms = -1;  // see Request
   bool is_checked = false;            // its answer is given: see Request::answer_ids

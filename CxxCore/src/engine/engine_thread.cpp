@@ -1,9 +1,14 @@
 // EngineThread: empties the mailbox, steps the core, publishes the statistics, and sleeps if there is nothing to do.
 #include "engine/engine_thread.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <future>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,20 +16,38 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "device/support.h"
 #include "engine/step_status.h"
 
 namespace pagoda::engine {
 
+constexpr auto kOwnerPatience = std::chrono::milliseconds(5);  // between steps that only wait for owners of rows
+
+struct RowAnswer {
+  uint64_t request_id = 0;
+  int32_t token_index = 0;
+  std::vector<float> logits;
+  int32_t token_id = -1;
+};
+
+struct Visit {
+  std::function<Status(EngineCore&)> body;
+  std::promise<Status> status;
+};
+
 struct Mailbox {
   std::vector<std::unique_ptr<ActiveRequest>> submitted;
   std::vector<uint64_t> cancelled;
+  std::vector<RowAnswer> rows;
+  std::vector<Visit> visits;
   std::optional<bool> profiling;
   bool profiles_kernels = false;
   std::vector<std::promise<std::vector<OpTime>>> profile_takers;
 
   bool is_empty() const noexcept {
-    return submitted.empty() && cancelled.empty() && !profiling && profile_takers.empty();
+    return submitted.empty() && cancelled.empty() && rows.empty() && visits.empty() && !profiling &&
+           profile_takers.empty();
   }
 };
 
@@ -96,6 +119,53 @@ void EngineThread::cancel(uint64_t request_id) {
     state_->mailbox.cancelled.push_back(request_id);
   }
   state_->wake.notify_one();
+}
+
+// The row is checked here, not on the engine's thread.
+Status EngineThread::answer_row(uint64_t request_id, int32_t token_index, std::span<const float> logits,
+                                int32_t token_id) {
+  const size_t vocab = static_cast<size_t>(state_->loaded.core.vocab_size);
+  if (logits.size() != vocab)
+    return make_error(StatusCode::invalid_argument, concat("there are ", logits.size(), " logits instead of ", vocab));
+  const auto bad =
+      std::ranges::find_if_not(logits, [](float value) { return value <= std::numeric_limits<float>::max(); });
+  if (bad != logits.end())
+    return make_error(StatusCode::invalid_argument,
+                      concat("the logit of token ", bad - logits.begin(), " was changed to NaN or infinity"));
+  if (token_id < 0 && std::ranges::none_of(logits, [](float value) { return std::isfinite(value); }))
+    return make_error(StatusCode::invalid_argument, "every logit was changed to minus infinity");
+  if (token_id >= static_cast<int32_t>(vocab))
+    return make_error(StatusCode::invalid_argument,
+                      concat("token ", token_id, " was chosen; ids of this model are 0 to ", vocab - 1));
+  RowAnswer answer{request_id, token_index, {logits.begin(), logits.end()}, token_id};
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->closing) return make_error(StatusCode::shut_down, "the engine has been shut down");
+    state_->mailbox.rows.push_back(std::move(answer));
+  }
+  state_->wake.notify_one();
+  return ok_status();
+}
+
+std::optional<std::future<Status>> EngineThread::post(std::function<Status(EngineCore&)> body) {
+  std::future<Status> status;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->closing) return std::nullopt;
+    state_->mailbox.visits.push_back({std::move(body), {}});
+    status = state_->mailbox.visits.back().status.get_future();
+  }
+  state_->wake.notify_one();
+  return status;
+}
+
+Status EngineThread::visit(std::function<Status(EngineCore&)> body) {
+  auto status = post(std::move(body));
+  try {
+    if (status) return status->get();
+  } catch (const std::future_error&) {  // the thread has ended
+  }
+  return make_error(StatusCode::shut_down, "the engine has been shut down");
 }
 
 // Calls body(core), counted among the callers inside prepare(), so that the core stays alive until it returns.
@@ -213,14 +283,30 @@ static void profile(device::Device* device, Mailbox& mailbox) noexcept {
   }
 }
 
+static void receive(EngineCore& core, std::vector<Visit>& visits) noexcept {
+  for (Visit& visit : visits) {
+    Status status;
+    try {
+      status = visit.body(core);
+    } catch (const std::exception&) {
+      status = out_of_memory();
+    }
+    visit.status.set_value(std::move(status));
+  }
+}
+
 // One round between two sleeps. Submissions first, because a cancellation may refer to one of them.
 static void work(EngineCore& core, device::Device* device, Mailbox& mailbox) noexcept {
   profile(device, mailbox);
   for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
   for (uint64_t id : mailbox.cancelled) core.cancel(id);
+  for (const RowAnswer& row : mailbox.rows) core.answer_row(row.request_id, row.token_index, row.logits, row.token_id);
+  receive(core, mailbox.visits);
   core.step();
   mailbox.submitted.clear();
   mailbox.cancelled.clear();
+  mailbox.rows.clear();
+  mailbox.visits.clear();
   mailbox.profiling.reset();
   mailbox.profile_takers.clear();
 }
@@ -234,6 +320,7 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
       state->wake.wait(lock);
       continue;
     }
+    if (state->mailbox.is_empty() && core.waits_for_owners()) state->wake.wait_for(lock, kOwnerPatience);
     std::swap(mailbox, state->mailbox);
     lock.unlock();
     work(core, state->loaded.device.get(), mailbox);
@@ -243,6 +330,7 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
   std::swap(mailbox, state->mailbox);
   lock.unlock();
   profile(nullptr, mailbox);
+  mailbox.visits.clear();  // their callers learn it from the futures
   for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
   core.end_all(FinishReason::cancelled, ok_status());
   lock.lock();
@@ -259,6 +347,8 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
 }
 
 const ModelInfo& EngineThread::info() const noexcept { return state_->loaded.info; }
+const CoreConfig& EngineThread::core_config() const noexcept { return state_->loaded.core; }
+const std::string& EngineThread::layout() const noexcept { return state_->loaded.layout; }
 const std::string& EngineThread::generation_config_json() const noexcept {
   return state_->loaded.generation_config_json;
 }

@@ -4,8 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,11 +33,17 @@ class EngineThread {
   // Validates the request immediately; a request that can never run is an error and sends no event.
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
   void cancel(uint64_t request_id);
+  Status answer_row(uint64_t request_id, int32_t token_index, std::span<const float> logits, int32_t token_id);
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   bool has_grammar(const GrammarSpec& spec) const;
   Status compile_grammar(const GrammarSpec& spec) const;
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   Status add_prefix_file(const std::string& path, const std::string& name) const;
+  // See Engine. All but unpin_prefix() wait for the thread, so never call them from an event (saved_prefixes.cpp).
+  PrefixPin pin_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt);
+  void unpin_prefix(uint64_t pin_id);
+  Result<int32_t> save_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt, const std::string& path);
+  Result<int32_t> restore_prefix(const std::string& path, const std::string& cache_salt);
   EngineStats stats() const;
   void open_watch();
   void close_watch() noexcept;  // once for each open_watch()
@@ -45,6 +55,8 @@ class EngineThread {
   void shut_down();
 
   const ModelInfo& info() const noexcept;
+  const CoreConfig& core_config() const noexcept;
+  const std::string& layout() const noexcept;  // see LoadedModel
   const std::string& generation_config_json() const noexcept;
   std::shared_ptr<const text::BpeTokenizer> tokenizer() const noexcept;
   std::shared_ptr<const text::JinjaTemplate> chat_template() const noexcept;
@@ -53,6 +65,10 @@ class EngineThread {
   struct State;
   explicit EngineThread(std::shared_ptr<State> state) noexcept;
   static void run(const std::shared_ptr<State>& state) noexcept;
+  std::optional<std::future<Status>> post(std::function<Status(EngineCore&)> body);  // empty after the end
+  Status visit(std::function<Status(EngineCore&)> body);  // runs it between two steps, and waits for it
+  Result<std::string> fingerprint();
+  Result<PrefixStore::ContentPtr> copy_prefix(const std::string& salt, std::span<const int32_t> tokens);
   template <class Value, class Body>
   Value with_core(Value failed, Body&& body) const;
 
@@ -62,6 +78,8 @@ class EngineThread {
   std::thread::id thread_id_;  // never changes after start()
   std::mutex join_mutex_;      // guards thread_; never taken by that thread
   std::thread thread_;
+  std::mutex fingerprint_mutex_;
+  std::string fingerprint_;  // of saved prefixes; empty until one is saved or read. Guarded by fingerprint_mutex_
 };
 
 }  // namespace pagoda::engine

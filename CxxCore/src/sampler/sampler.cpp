@@ -100,6 +100,19 @@ uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept
 
 }  // namespace
 
+void copy_admissible(const SampleInput& input, std::span<float> to) noexcept {
+  if (!input.allowed.empty()) copy_allowed(input.allowed, input.logits, to);
+  else std::ranges::copy(input.logits, to.begin());
+  for (const int32_t id : input.banned)
+    if (id >= 0 && static_cast<size_t>(id) < to.size()) to[id] = kMinusInfinity;
+}
+
+bool is_admissible(const SampleInput& input, int32_t id) noexcept {
+  const size_t word = static_cast<size_t>(id) / 64;
+  const bool is_allowed = word < input.allowed.size() && (input.allowed[word] >> (id % 64) & 1) != 0;
+  return (input.allowed.empty() || is_allowed) && std::ranges::find(input.banned, id) == input.banned.end();
+}
+
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const SamplingParams& params = *input.params;
   if (params.num_top_logprobs >= 0 || input.forced_id >= 0 || changes_logits(input)) return {};

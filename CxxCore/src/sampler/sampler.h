@@ -83,6 +83,10 @@ class Sampler {
   std::vector<Candidate> scratch_;     // for selections that do not keep the order
 };
 
+// The logits of `input`, -infinity for the ids that its mask or bans exclude.
+void copy_admissible(const SampleInput& input, std::span<float> to) noexcept;
+bool is_admissible(const SampleInput& input, int32_t id) noexcept;
+
 // How a device may sample the row; max_top_k: the largest top_k the device supports.
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept;
 

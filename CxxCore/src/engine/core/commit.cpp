@@ -82,7 +82,9 @@ void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_
     }
     if (request.has_begun && request.document_position.must_end)
       return finish(request, FinishReason::stop, ok_status());  // only the mask, which is ready now, shows this
-    if (!commit_token(request, logits_row + static_cast<size_t>(i))) return;
+    const size_t row = logits_row + static_cast<size_t>(i), vocab = static_cast<size_t>(config_.vocab_size);
+    if (request.row_callback && hand_out_row(request, model_.logits().subspan(row * vocab, vocab))) return;
+    if (!commit_token(request, row)) return;
     if (i == num_drafts || sequence.tokens.back() != sequence.drafts[i]) {
       note_drafts(request, num_drafts, i);
       return sequence.drafts.clear();
@@ -213,6 +215,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   event.timings = request.timings(Clock::now());
   event.status = std::move(status);
   num_scored_requests_ -= request.is_scored();
+  num_rows_with_owners_ -= request.is_with_owner;
   const bool is_good = reason != FinishReason::error && !request.sequence.is_in_flight;
   if (is_good) leave_to_tiers(request.sequence);
   if (is_good && request.lookup)

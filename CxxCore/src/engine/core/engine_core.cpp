@@ -29,6 +29,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       cache_(blocks_, states_, config_.limits.has_state(), config_.prefix_cache ? config_.limits.num_checkpoints : 0),
       scheduler_(config_.limits, blocks_, states_, cache_),
       budget_(config_.step_times, config_.limits.max_num_tokens),
+      copier_(model_, cache_),
       sampler_(config_.vocab_size),
       images_(config_.tower, config_.image_cache_bytes),
       outbox_(model_.launches_early() ? most_events(config_) : 0),
@@ -70,6 +71,7 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   request->sequence.is_reading = tiers_.has_value();
   if (Status status = ready(); !status.is_ok()) return refuse(*request, std::move(status));
   try {
+    if (request->row_callback) shown_row_.resize(static_cast<size_t>(config_.vocab_size));
     if (request->grammar) request->guide = masks_.begin(request->grammar);
     requests_.try_emplace(id);
     if (find_images(*request)) scheduler_.add(&request->sequence, now());  // changes nothing if it throws
@@ -123,8 +125,11 @@ void EngineCore::step() noexcept {
   // Not admitted after all: the prefixes it has read may be evicted by the next step.
   if (reader && reader->num_preemptions > 0 && reader->state == request::SequenceState::waiting)
     reader->is_reading = true;
-  if (plan->rows.empty()) {
+  has_planned_ = !plan->rows.empty();
+  if (!has_planned_) {
     outbox_.send_all();
+    const bool is_stuck = scheduler_.num_running() == 0 && awaited_.empty() && num_rows_with_owners_ == 0;
+    if (is_stuck && drop_oldest_pin()) return;
     return wait_for_masks();
   }
   publish_admissions();
@@ -166,7 +171,7 @@ void EngineCore::open_tiers() {
   if (config_.disk) stores.push_back(config_.disk);
   const bool can_restore = !config_.limits.has_state() || config_.limits.num_checkpoints > 0;
   if (stores.empty() || !config_.prefix_cache || !can_restore) return;
-  tiers_.emplace(model_, cache_, std::move(stores));
+  tiers_.emplace(copier_, cache_, std::move(stores));
   scheduler_.set_before_preempting([this](Sequence& sequence) {
     leave_to_tiers(sequence);
     sequence.is_reading = sequence.uses_cache;

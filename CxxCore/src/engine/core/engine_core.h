@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "engine/row_sampler.h"
 #include "engine/thinking.h"
 #include "engine/tier/host_store.h"
+#include "engine/tier/prefix_copier.h"
 #include "engine/tier/prefix_tiers.h"
 #include "grammar/grammar_cache.h"
 #include "grammar/mask/worker.h"
@@ -83,9 +86,13 @@ class EngineCore {
   void add(std::unique_ptr<ActiveRequest> request) noexcept;  // to the end of the queue
   void cancel(uint64_t id) noexcept;                          // unknown ids have finished: no effect
   void end_all(FinishReason reason, const Status& status) noexcept;
+  // See Engine::answer_row().
+  void answer_row(uint64_t id, int32_t token_index, std::span<const float> logits, int32_t token_id) noexcept;
 
   bool has_work() const noexcept { return scheduler_.has_work() || !unseen_.empty(); }
   void step() noexcept;  // one forward pass; nothing if there is no work
+  // Whether the last step found nothing to compute because the owners of requests have not answered their rows.
+  bool waits_for_owners() const noexcept { return num_rows_with_owners_ > 0 && !has_planned_; }
 
   // How many of these tokens are cached, and how many a request with this salt would not compute again. Any thread, at
   // any time, including inside an event: does not wait for a step, and does not change the cache.
@@ -95,6 +102,16 @@ class EngineCore {
   // See Engine. Any thread, at any time.
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   Status add_prefix_file(const std::string& path, const std::string& name) const;
+
+  // Prefixes in the cache; on the thread that steps. Positions are numbers of tokens. cached_prefix: the longest prefix
+  // of these tokens. copy_prefix: the blocks of `tokens`, which must be cached, from the block at `first` on, and the
+  // state after them if `wants_state`. place_prefix: the reverse; blocks before those of `content` must be cached.
+  int32_t cached_prefix(std::string_view salt, std::span<const int32_t> tokens) const noexcept;
+  Result<PrefixStore::ContentPtr> copy_prefix(const std::string& salt, std::span<const int32_t> tokens,
+                                              io::PrefixFileHead head);
+  Status place_prefix(const std::string& salt, const PrefixStore::Content& content, bool wants_state);
+  PrefixPin pin_prefix(const std::string& salt, std::span<const int32_t> tokens);
+  void unpin_prefix(uint64_t pin_id) noexcept;
 
   // Any thread. Up to date whenever an event is being sent and between steps.
   EngineStats stats() const;
@@ -162,6 +179,10 @@ class EngineCore {
   void settle_masks() noexcept;
   void resume(ActiveRequest& request) noexcept;
   void wait_for_masks() noexcept;
+  bool hand_out_row(ActiveRequest& request, std::span<const float> logits);
+  Status take_chosen(ActiveRequest& request, sampler::SampleInput& input);
+  Status check_single_machine() const;
+  bool drop_oldest_pin() noexcept;
   struct ScoredRow {
     ActiveRequest* request = nullptr;
     int32_t row = 0;       // row of the batch
@@ -191,7 +212,8 @@ class EngineCore {
   cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
   scheduler::StepBudget budget_;
-  int32_t num_decoding_ = 0;          // sequences decoding when the step was planned
+  int32_t num_decoding_ = 0;  // sequences decoding when the step was planned
+  PrefixCopier copier_;
   std::optional<PrefixTiers> tiers_;  // stores for prefixes that the caches cannot keep
   sampler::Sampler sampler_;
   std::optional<RowSampler> row_sampler_;  // if several threads sample
@@ -231,6 +253,12 @@ class EngineCore {
   Clock::time_point mask_deadline_;  // for the current phase of the step
   int32_t num_held_rows_ = 0;        // rows that keep their logits
   int64_t num_late_masks_ = 0;
+  int32_t num_rows_with_owners_ = 0;
+  std::vector<float> shown_row_;  // [vocab], for owners; allocated with the first request that needs it
+  bool has_planned_ = true;       // the last step had rows
+  std::map<uint64_t, cache::PrefixCache::Pin> pins_;
+  int64_t num_pinned_blocks_ = 0;
+  uint64_t last_pin_ = 0;
   mutable std::mutex stats_mutex_;
   EngineStats stats_;  // guarded by stats_mutex_
 };

@@ -27,6 +27,7 @@ void EngineCore::step_in_flight() noexcept {
   while (num_flights_ < limit && launch_next()) {
   }
   publish_admissions();
+  has_planned_ = num_flights_ > 0;
   if (num_flights_ > 0) land_oldest();
   publish_stats();
 }

@@ -66,13 +66,13 @@ void EngineCore::settle_masks() noexcept {
 // Called when the mask of a late row has become ready.
 void EngineCore::resume(ActiveRequest& request) noexcept {
   if (request.has_begun && request.document_position.must_end) return finish(request, FinishReason::stop, ok_status());
-  if (!request.sequence.is_held) return;
+  if (!request.sequence.is_held || request.is_with_owner) return;
   const std::vector<float> logits = std::move(request.held_logits);
   if (logits.empty()) return finish(request, FinishReason::length, ok_status());
   --num_held_rows_;
   request.sequence.is_held = false;
   try {
-    commit_token(request, 0, logits);
+    if (!hand_out_row(request, logits)) commit_token(request, 0, logits);
   } catch (const std::exception&) {
     finish(request, FinishReason::error, out_of_memory());
   }

@@ -71,6 +71,8 @@ Status EngineCore::check_outputs(const Request& request) const {
     return make_error(StatusCode::unsupported, "this model does not support embeddings");
   if (request.pooling != Pooling::none && (request.num_prompt_logprobs >= 0 || !request.answer_ids.empty()))
     return make_error(StatusCode::invalid_argument, "embeddings exclude log probabilities and checked answers");
+  if (request.row_callback && (request.pooling != Pooling::none || !request.answer_ids.empty()))
+    return make_error(StatusCode::invalid_argument, "embeddings and checked answers exclude changes of logits");
   if (!request.grammar.kind.empty() && request.sampling.ignore_eos)
     return make_error(StatusCode::invalid_argument, "ignore_eos and a grammar exclude each other");
   return ok_status();
@@ -113,7 +115,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
-  active->speculates = request.speculate && config_.max_drafts > 0 && num_answer_ids == 0 && !active->is_pooled();
+  active->speculates = request.speculate && config_.max_drafts > 0 && num_answer_ids == 0 && !active->is_pooled() &&
+                       !request.row_callback;
   if (active->is_pooled()) {
     active->pooled.assign(static_cast<size_t>(config_.hidden_size), 0.0);
     active->state.resize(static_cast<size_t>(config_.hidden_size));

@@ -33,7 +33,7 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
 
 // Sampling parameters for devices that sample; top_k 0 returns logits.
 Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
-  if (request.guide || !request.params.banned.empty()) return {};
+  if (request.guide || request.row_callback || !request.params.banned.empty()) return {};
   const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
   return sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
 }
@@ -71,6 +71,7 @@ void EngineCore::sample_ahead(const scheduler::StepPlan& plan) noexcept {
     next_row += static_cast<size_t>(1 + row.num_drafts);
     ActiveRequest& request = *requests_.at(row.sequence->id);
     if (request.is_cancelled || request.score_end || request.is_pooled() || is_picked(logits_row)) continue;
+    if (request.row_callback) continue;
     try {
       if (!has_mask(request)) continue;
       const bool has_document = request.guide && !request.thinking.is_open();
@@ -95,6 +96,7 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<c
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
   sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
   if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.document_position.status);
+  PAGODA_RETURN_IF_ERROR(take_chosen(request, input));
   input.logits = !held.empty() ? held : model_.logits().subspan(logits_row * vocab, vocab);
   return sampler_.sample(input, sampled_);
 }

@@ -320,6 +320,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   if (!options.pipeline.empty()) loaded.core.limits.max_draft_rows = 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   loaded.core.uses_head = p.config.runs_mtp_head;
+  loaded.layout = layout_text(p.config, p.memory, loaded.core);
   PAGODA_RETURN_IF_ERROR(open_stores(options, p, *model, loaded.core));
   loaded.core.device = p.device.get();
   loaded.device = std::move(p.device);

@@ -28,6 +28,7 @@ struct LoadedModel {
   std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null if the folder has none
   std::shared_ptr<const text::JinjaTemplate> chat_template;  // null if the folder has none
   std::string generation_config_json;
+  std::string layout;  // what saved prefixes depend on besides the model's numbers; see layout_text()
   ModelInfo info;
 };
 

@@ -1,10 +1,8 @@
-// PrefixTiers: turns a stored prefix into blocks and a checkpoint as if a sequence had computed them, and vice
-// versa.
+// PrefixTiers: which stored prefix to read for a sequence, and which parts of a sequence to store.
 #include "engine/tier/prefix_tiers.h"
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -41,64 +39,9 @@ bool PrefixTiers::read_for(const Sequence& sequence) {
   if (!content.is_ok()) return true;  // it was evicted; there may be another
   reading_id_ = sequence.id;
   last_progress_ = progress;
-  return place(sequence, **content, source->wants_state);
-}
-
-bool PrefixTiers::place(const Sequence& sequence, const Content& content, bool wants_state) {
-  const bool has_state = cache_.index().has_state();
-  Sequence reader;
-  reader.uses_cache = true;
-  reader.cache_salt = sequence.cache_salt;
-  reader.tokens.assign(sequence.tokens.begin(), sequence.tokens.begin() + content.head.position);
-  reader.block_table.reserve(reader.tokens.size() / static_cast<size_t>(content.head.block_size) + 1);
-  if (!cache_.admit_reader(reader)) return false;
-  int32_t slot = has_state && wants_state ? cache_.reserve_slot(/*is_awaited=*/true) : -1;
-  bool is_good = false;
-  try {
-    is_good = (slot >= 0 || !has_state || !wants_state) && fill(reader, content, slot).is_ok();
-    if (is_good) {
-      reader.num_computed_tokens = reader.num_tokens();
-      cache_.publish(reader);
-      if (slot >= 0) cache_.add_checkpoint(reader, content.head.position, slot);
-      slot = -1;
-    }
-  } catch (const std::bad_alloc&) {
-    is_good = false;
-  }
-  if (slot >= 0) cache_.give_back_slot(slot);
-  cache_.retire(reader, is_good && !has_state);
-  if (sequence.num_preemptions > 0) cache_.expect_return(sequence);
-  return is_good;
-}
-
-Status PrefixTiers::fill(Sequence& reader, const Content& content, int32_t slot) {
-  const size_t block_bytes = static_cast<size_t>(content.head.block_bytes);
-  const size_t first = static_cast<size_t>(content.head.first_block());
-  if (static_cast<size_t>(reader.num_published_blocks) < first)
-    return make_error(StatusCode::internal, "blocks before those of the prefix are missing");
-  for (size_t i = static_cast<size_t>(reader.num_published_blocks); i < reader.block_table.size(); ++i)
-    PAGODA_RETURN_IF_ERROR(model_.write_block(
-        reader.block_table[i], std::span(content.blocks).subspan((i - first) * block_bytes, block_bytes)));
-  return slot >= 0 ? model_.write_slot(slot, content.state) : ok_status();
-}
-
-// Null if the device fails.
-PrefixStore::ContentPtr PrefixTiers::copy_out(const Sequence& sequence, io::PrefixFileHead head, int32_t slot) {
-  const size_t block_bytes = static_cast<size_t>(head.block_bytes);
-  const auto content = std::make_shared<Content>();
-  content->tokens.assign(sequence.tokens.begin(), sequence.tokens.begin() + head.position);
-  content->blocks.resize(static_cast<size_t>(head.num_blocks()) * block_bytes);
-  content->state.resize(static_cast<size_t>(head.state_bytes));
-  for (int64_t i = 0; i < head.num_blocks(); ++i) {
-    const int64_t index = head.first_block() + i;
-    const Status status =
-        model_.read_block(sequence.block_table[index], static_cast<int32_t>(head.position - index * head.block_size),
-                          std::span(content->blocks).subspan(static_cast<size_t>(i) * block_bytes, block_bytes));
-    if (!status.is_ok()) return nullptr;
-  }
-  if (head.state_bytes > 0 && !model_.read_slot(slot, content->state).is_ok()) return nullptr;
-  content->head = std::move(head);
-  return content;
+  const bool is_placed = copier_.place(sequence.cache_salt, **content, source->wants_state).is_ok();
+  if (is_placed && sequence.num_preemptions > 0) cache_.expect_return(sequence);
+  return is_placed;
 }
 
 // Stores with the same parent share the copy.
@@ -108,8 +51,11 @@ void PrefixTiers::keep(const Sequence& sequence, int32_t position, int32_t slot)
   for (const auto& store : stores_) {
     auto head = store->plan(sequence.cache_salt, tokens);
     if (!head) continue;
-    if (!content || content->head.parent_key != head->parent_key) content = copy_out(sequence, std::move(*head), slot);
-    if (!content) return;
+    if (!content || content->head.parent_key != head->parent_key) {
+      auto copy = copier_.copy_out(sequence.tokens, sequence.block_table, std::move(*head), slot);
+      if (!copy.is_ok()) return;  // the device failed
+      content = std::move(*copy);
+    }
     store->write(content);
   }
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cache/prefix_cache.h"
+#include "engine/tier/prefix_copier.h"
 #include "engine/tier/prefix_store.h"
-#include "model/model.h"
 #include "request/sequence.h"
 
 namespace pagoda::engine {
@@ -20,8 +20,8 @@ namespace pagoda::engine {
 class PrefixTiers {
  public:
   // `stores`: at least one, the fastest first.
-  PrefixTiers(model::Model& model, cache::PrefixCache& cache, std::vector<std::shared_ptr<PrefixStore>> stores)
-      : model_(model), cache_(cache), stores_(std::move(stores)) {}
+  PrefixTiers(PrefixCopier& copier, cache::PrefixCache& cache, std::vector<std::shared_ptr<PrefixStore>> stores)
+      : copier_(copier), cache_(cache), stores_(std::move(stores)) {}
 
   // Loads one more prefix of `sequence` into the caches. False if there is none worth loading, or no space.
   bool read_for(const request::Sequence& sequence);
@@ -32,19 +32,15 @@ class PrefixTiers {
   void write(const request::Sequence& sequence, int32_t position, int32_t slot) noexcept;
 
  private:
-  using Content = PrefixStore::Content;
   struct Source {
     PrefixStore* store = nullptr;
     PrefixStore::Next next;
     bool wants_state = false;
   };
   std::optional<Source> find_source(const request::Sequence& sequence, const cache::PrefixIndex::Match& match);
-  bool place(const request::Sequence& sequence, const Content& content, bool wants_state);
-  Status fill(request::Sequence& reader, const Content& content, int32_t slot);
   void keep(const request::Sequence& sequence, int32_t position, int32_t slot);
-  PrefixStore::ContentPtr copy_out(const request::Sequence& sequence, io::PrefixFileHead head, int32_t slot);
 
-  model::Model& model_;
+  PrefixCopier& copier_;
   cache::PrefixCache& cache_;
   std::vector<std::shared_ptr<PrefixStore>> stores_;
   uint64_t reading_id_ = 0;    // the sequence that read last
