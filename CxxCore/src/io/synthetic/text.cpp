@@ -12,8 +12,9 @@
 namespace pagoda::io {
 namespace {
 
-constexpr std::string_view kControl[] = {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"};
-constexpr int32_t kNumControl = std::size(kControl);
+constexpr std::string_view kControlTokens[] = {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>",
+                                               "</tool_call>"};
+constexpr int32_t kNumControl = std::size(kControlTokens);
 constexpr int kMaxLetters = 4;
 
 constexpr std::string_view kChatTemplate =
@@ -63,8 +64,8 @@ class Vocabulary {
   std::string json() const {
     std::string out = R"({"version":"1.0","added_tokens":[)";
     for (int32_t i = 0; i < kNumControl; ++i) {
-      out += concat(i > 0 ? "," : "", R"({"id":)", max_plain_ + i, R"(,"content":")", kControl[i], R"(","special":)",
-                    i < 3 ? "true}" : "false}");
+      out += concat(i > 0 ? "," : "", R"({"id":)", max_plain_ + i, R"(,"content":")", kControlTokens[i],
+                    R"(","special":)", i < 3 ? "true}" : "false}");
     }
     constexpr std::string_view kByteLevel = R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":true})";
     out += concat(R"(],"normalizer":null,"pre_tokenizer":)", kByteLevel, R"(,"decoder":)", kByteLevel,
