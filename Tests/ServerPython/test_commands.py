@@ -1,4 +1,4 @@
-"""The commands of docs/server.md as typed, `pagoda bench serve`, and the program's exit paths."""
+"""The commands of the server's pages in docs as typed, `pagoda bench serve`, and the program's exit paths."""
 import json
 import os
 import re
@@ -10,8 +10,8 @@ from conftest import PROGRAM, ROOT, Server, free_port
 
 
 def documented_commands():
-    """The shell blocks of the page about the server."""
-    text = (ROOT / "docs/server.md").read_text()
+    """The shell blocks of the pages about the server."""
+    text = "".join((ROOT / "docs" / page).read_text() for page in ["server.md", "api.md", "operations.md"])
     return [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "curl" in block]
 
 

@@ -1,4 +1,4 @@
-"""The server behind nginx and Caddy with the configurations of docs/server.md: TLS in front, a socket in the file system behind."""
+"""The server behind nginx and Caddy with the configurations of docs/operations.md: TLS in front, a socket in the file system behind."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ PROXIES = {name: shutil.which(name, path=PLACES) for name in ("nginx", "caddy")}
 
 def documented(language, changes):
     """The configuration from the page, with the paths and the port of this test."""
-    block = re.search(rf"```{language}\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL).group(1)
+    block = re.search(rf"```{language}\n(.*?)```", (ROOT / "docs/operations.md").read_text(), re.DOTALL).group(1)
     for old, new in changes.items():
         assert old in block
         block = block.replace(old, new)
