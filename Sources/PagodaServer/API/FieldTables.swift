@@ -3,11 +3,11 @@ import PagodaKit
 
 extension FieldTable {
   /// Sampling, under the names of OpenAI and of vLLM.
-  static let sampling: Set<String> = [
+  static let sampling: Set<String> = rules.union([
     "max_tokens", "min_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty",
     "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "bad_words",
     "thinking_budget",
-  ].union(rules)
+  ])
 
   /// Further rules, under llama.cpp's names.
   static let rules: Set<String> = [

@@ -72,10 +72,10 @@ extension FieldReader {
 }
 
 extension FieldTable {
-  static let llamaSampling: Set<String> = [
+  static let llamaSampling: Set<String> = rules.union([
     "temperature", "top_k", "top_p", "min_p", "presence_penalty", "frequency_penalty", "seed", "stop", "ignore_eos",
     "logit_bias",
-  ].union(rules)
+  ])
   private static let llamaKnown = llamaSampling.union([
     "model", "n_predict", "repeat_penalty", "n_probs", "stream", "json_schema", "grammar", "return_tokens",
   ])
