@@ -49,7 +49,7 @@ import Testing
     let plain = try await answer { ($0.temperature, $0.seed, $0.maximumTokens) = (1, 3, 24) }
     let other = try await answer {
       ($0.temperature, $0.seed, $0.maximumTokens) = (1, 3, 24)
-      $0.xtc = .init(probability: 1, threshold: 0.01)
+      $0.xtc = .init(probability: 1, threshold: 1e-6)
     }
     #expect(plain.tokens.map(\.id) != other.tokens.map(\.id))
     await #expect(throws: PagodaError.self) { try await self.answer { $0.xtc = .init(probability: 2) } }
