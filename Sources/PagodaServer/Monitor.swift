@@ -12,10 +12,10 @@ final class Monitor: HTTPService, @unchecked Sendable {
     return limits
   }
 
-  private let front: Front
+  private let front: RequestGate
   private weak var http: HTTPServer?  // the server that is watched
 
-  init(_ front: Front, of http: HTTPServer) {
+  init(_ front: RequestGate, of http: HTTPServer) {
     self.front = front
     self.http = http
   }

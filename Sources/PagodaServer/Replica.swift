@@ -38,8 +38,8 @@ extension ModelHost {
 
 extension Service {
   static let replicaRoutes: [String: [String: Work]] = [
-    "/server_info": ["GET": .quick { .json($0.serverInfo) }],
-    "/model_info": ["GET": .quick { .json($0.modelInfo) }],
+    "/server_info": ["GET": .immediate { .json($0.serverInfo) }],
+    "/model_info": ["GET": .immediate { .json($0.modelInfo) }],
     "/v1/prefix": ["POST": .json(isGeneration: false, .openAI) { try $0.prefix($1) }],
   ]
 

@@ -11,7 +11,7 @@ extension Service {
       "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
       "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
       "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
-      "/tokenizer_info": ["GET": .quick { $0.tokenizerInfo() }],
+      "/tokenizer_info": ["GET": .immediate { $0.tokenizerInfo() }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
     ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
     { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }
@@ -48,7 +48,7 @@ extension Service {
     if let peers, let prompt = generation.prompts.first, generation.prompts.count == 1 {
       let (ready, salt) = (generation, generation.cacheSalt)
       let ids = try generator.prepare(prompt, of: generation).ids
-      let isBrought = peers.bring(ids, cacheSalt: salt, trace: exchange.trace) { [self] in
+      let isFetched = peers.fetch(ids, cacheSalt: salt, trace: exchange.trace) { [self] in
         dispatch { [self] in
           do {
             try generator.run(ready, format: format, on: exchange, dispatch: dispatch)
@@ -57,7 +57,7 @@ extension Service {
           }
         }
       }
-      if isBrought { return }
+      if isFetched { return }
     }
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
   }

@@ -16,11 +16,11 @@ public final class Server: Sendable {
   /// The page's address for browsers; for a Unix socket, `unix:` and the path.
   public let url: String
 
-  let front: Front
+  let front: RequestGate
   private let http: HTTPServer
   private let monitor: HTTPServer?
 
-  private init(_ front: Front, _ http: HTTPServer, _ monitor: HTTPServer?, _ options: ServerOptions) {
+  private init(_ front: RequestGate, _ http: HTTPServer, _ monitor: HTTPServer?, _ options: ServerOptions) {
     self.front = front
     self.http = http
     self.monitor = monitor
@@ -60,7 +60,7 @@ public final class Server: Sendable {
       )
     }
     if options.keys.contains(where: \.key.isEmpty) { throw ServerError("an API key is empty") }
-    let front = try Front(options, isLoopbackOnly: isLocal)
+    let front = try RequestGate(options, isLoopbackOnly: isLocal)
     let http = HTTPServer(front, limits: options.limits)
     if let path = options.unixPath {
       try http.start(unix: path)
@@ -75,7 +75,8 @@ public final class Server: Sendable {
     }
   }
 
-  private static func monitor(_ front: Front, _ http: HTTPServer, _ options: ServerOptions) throws -> HTTPServer? {
+  private static func monitor(_ front: RequestGate, _ http: HTTPServer, _ options: ServerOptions) throws -> HTTPServer?
+  {
     guard let port = options.metricsPort else { return nil }
     let server = HTTPServer(Monitor(front, of: http), limits: Monitor.limits)
     try server.start(host: options.metricsHost ?? options.host, port: port)

@@ -9,11 +9,11 @@ final class Service: @unchecked Sendable {
     /// Answered immediately by the server, regardless of the model in memory, from the request's path and headers.
     case server(@Sendable (ModelHost, HTTPRequest) throws -> HTTPResponse)
     /// Answered immediately by the most recently used model.
-    case quick(@Sendable (Service) -> HTTPResponse)
+    case immediate(@Sendable (Service) -> HTTPResponse)
     /// A stream of events without a request body.
     case stream(@Sendable (Service, Exchange) throws -> Void)
     /// A JSON body; the answer needs no model in memory.
-    case desk(APIError.Shape, @Sendable (ModelHost, Exchange) throws -> Void)
+    case host(APIError.Shape, @Sendable (ModelHost, Exchange) throws -> Void)
     /// A JSON body; answered by a worker; `isGeneration` makes it count against the queue.
     case json(isGeneration: Bool, APIError.Shape, @Sendable (Service, Exchange) throws -> Void)
   }

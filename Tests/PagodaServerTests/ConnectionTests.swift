@@ -106,11 +106,11 @@ import Testing
       bench.settle()
       bench.connection.stop(with: last, now: bench.now)
       #expect(bench.received().hasPrefix("HTTP/1.1 503 Service Unavailable\nConnection: close\n"))
-      #expect(bench.connection.hasSaidAll)
+      #expect(bench.connection.isFinished)
     }
     let idle = try ConnectionBench()
     idle.connection.stop(with: last, now: idle.now)
-    #expect(idle.received() == "" && idle.connection.hasSaidAll)
+    #expect(idle.received() == "" && idle.connection.isFinished)
   }
 
   @Test func no_header_value_ends_its_line() {

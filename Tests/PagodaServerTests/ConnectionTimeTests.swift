@@ -63,7 +63,7 @@ import Testing
       let bench = try ConnectionBench()
       if !text.isEmpty { bench.send(text) }
       bench.settle()
-      bench.connection.giveUp(.evicted, bench.now)
+      bench.connection.fail(.evicted, bench.now)
       #expect(bench.connection.stage == .closed)
       #expect(bench.received().hasPrefix(status.map { "HTTP/1.1 \($0) " } ?? "") && bench.service.waiting.isEmpty)
       #expect(bench.service.finished.map(\.status) == (status == nil ? [] : [408]))

@@ -93,7 +93,7 @@ import Testing
     await engine.shutDown()
   }
 
-  @Test func an_address_has_so_many_connections_and_requests() async throws {
+  @Test func connections_and_requests_of_an_address_are_limited() async throws {
     let server = try await Shared.start {
       $0.maximumConnectionsPerAddress = 3
       $0.maximumRequestsPerAddress = 2

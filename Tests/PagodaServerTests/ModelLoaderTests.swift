@@ -16,7 +16,7 @@ import Testing
     engine.maximumSequences = 1
     let bytes = try await Engine.inspect(.mini, options: engine).plan.totalBytes
     let models = ["a", "b"].map { ServedModel(name: $0, source: .mini, options: engine) }
-    let front = try Front(options, isLoopbackOnly: true)
+    let front = try RequestGate(options, isLoopbackOnly: true)
     let http = HTTPServer(front, limits: options.limits)
     let host = ModelHost(
       try await ModelHost.entries(of: models, options, memoryBytes: bytes + 1000), behind: front, on: http,

@@ -53,7 +53,7 @@ package struct DownloadPlan: Sendable {
 extension Arguments {
   /// The plan of a download for these options; the memory is that of a chat of 16,384 tokens.
   func downloadPlan(_ room: PullRoom, of model: ModelName) async -> DownloadPlan? {
-    guard var options = try? optionsForOnePerson() else { return nil }
+    guard var options = try? singleUserOptions() else { return nil }
     options.maximumModelLength = options.maximumModelLength ?? advisedContext
     let shape = String(model.repository.drop { $0 != "/" }.dropFirst()).lowercased()
     var tiny = options

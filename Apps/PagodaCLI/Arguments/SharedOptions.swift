@@ -190,7 +190,7 @@ extension Arguments {
   }
 
   /// The options of a single-user command: memory for one sequence by default.
-  func optionsForOnePerson() throws -> EngineOptions {
+  func singleUserOptions() throws -> EngineOptions {
     var options = try engineOptions()
     if !has("max-num-seqs") { options.maximumSequences = 1 }
     return options

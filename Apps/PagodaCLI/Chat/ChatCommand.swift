@@ -50,7 +50,7 @@ final class ChatLoop {
     let sampling = try arguments.samplingParameters()
     let thinking = try arguments.thinking()
     contextPolicy = try arguments.choice("context-policy") ?? .trim
-    let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson()) { info in
+    let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { info in
       if !info.hasChatTemplate {
         throw CommandFailure(info.chatTemplateError ?? "this model has no chat template; use pagoda generate --raw")
       }
@@ -72,7 +72,7 @@ final class ChatLoop {
       if ChatCommands.leaving.contains(message.lowercased()) { break }
       // Pasted text of several lines is a message, even if it starts with a slash.
       if message.hasPrefix("/") && !message.contains("\n") {
-        await obey(message)
+        await run(command: message)
       } else {
         await answer(message)
       }

@@ -24,7 +24,7 @@ enum ChatCommands {
 }
 
 extension ChatLoop {
-  func obey(_ line: String) async {
+  func run(command line: String) async {
     let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
     do {
@@ -130,7 +130,7 @@ extension ChatLoop {
     changed.values["model"] = [name]
     changed.values["shape"] = nil
     // Load the new model first: if that fails, the conversation continues with the old one.
-    let engine = try await changed.loadEngine(try changed.optionsForOnePerson())
+    let engine = try await changed.loadEngine(try changed.singleUserOptions())
     let old = session.engine
     let transcript = session.transcript
     adopt(ChatSession(engine, transcript: transcript))

@@ -60,7 +60,7 @@ private func runGenerate(_ given: Arguments) async throws -> Int32 {
   }
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
-  let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson()) { info in
+  let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { info in
     if case .messages = request.prompt, !info.hasChatTemplate {
       throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
     }

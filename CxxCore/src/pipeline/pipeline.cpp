@@ -12,7 +12,7 @@ namespace pagoda::pipeline {
 
 using namespace std::chrono_literals;
 
-Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_ms, int patience_ms) {
+Result<StageConnection> greet(const StageAddress& stage, const Hello& own, int timeout_ms, int patience_ms) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     Status status;
@@ -22,7 +22,7 @@ Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_m
       if (status.is_ok()) status = (*channel)->receive(frame, kMaxHelloBytes, timeout_ms);
       if (status.is_ok()) {
         Result<Hello> hello = decode_hello(frame);
-        if (hello.is_ok() && hello->model == own.model) return Greeted{std::move(*channel), std::move(*hello)};
+        if (hello.is_ok() && hello->model == own.model) return StageConnection{std::move(*channel), std::move(*hello)};
         status = hello.is_ok() ? make_error(StatusCode::invalid_argument, "it has another model") : hello.status;
         return make_error(status.code, "stage " + stage.name + ": " + status.message);
       }
@@ -35,7 +35,7 @@ Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_m
   }
 }
 
-Pipeline::Pipeline(PipelineParts parts, std::vector<Greeted> connections) : parts_(std::move(parts)) {
+Pipeline::Pipeline(PipelineParts parts, std::vector<StageConnection> connections) : parts_(std::move(parts)) {
   start(std::move(connections));
   repair_ = std::thread([this] { run_repair(); });
 }
@@ -56,7 +56,7 @@ Pipeline::~Pipeline() {
 }
 
 // The old links no longer exist. Their frames still in transit have an older generation.
-uint64_t Pipeline::start(std::vector<Greeted> connections) {
+uint64_t Pipeline::start(std::vector<StageConnection> connections) {
   std::vector<std::unique_ptr<Link>> links;
   uint64_t generation = 0;
   {
@@ -173,9 +173,9 @@ void Pipeline::run_repair() noexcept {
 
 // All of them restart, including those that were not lost: steps they had begun are useless to the others.
 Status Pipeline::reconnect() {
-  std::vector<Greeted> connections;
+  std::vector<StageConnection> connections;
   for (const StageAddress& stage : parts_.stages) {
-    PAGODA_ASSIGN_OR_RETURN(Greeted greeted, greet(stage, parts_.hello, parts_.timeout_ms, 0));
+    PAGODA_ASSIGN_OR_RETURN(StageConnection greeted, greet(stage, parts_.hello, parts_.timeout_ms, 0));
     connections.push_back(std::move(greeted));
   }
   const uint64_t generation = start(std::move(connections));

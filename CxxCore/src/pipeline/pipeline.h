@@ -16,7 +16,7 @@ namespace pagoda::pipeline {
 
 class Pipeline {
  public:
-  Pipeline(PipelineParts parts, std::vector<Greeted> connections);
+  Pipeline(PipelineParts parts, std::vector<StageConnection> connections);
   ~Pipeline();
 
   Status wait_until_ready();  // for the first load: returns the error of a stage that cannot load
@@ -33,7 +33,7 @@ class Pipeline {
   int32_t hidden_size() const noexcept { return parts_.hidden_size; }
 
  private:
-  uint64_t start(std::vector<Greeted> connections);  // returns the generation
+  uint64_t start(std::vector<StageConnection> connections);  // returns the generation
   void take(size_t stage, uint64_t generation, Bytes&& frame);
   void lose(size_t stage, uint64_t generation, const Status& reason);
   void run_repair() noexcept;

@@ -92,7 +92,7 @@ Status PipelineModel::finish() {
 
 }  // namespace
 
-PipelineLoad::PipelineLoad(PipelineParts parts, std::vector<Greeted> connections)
+PipelineLoad::PipelineLoad(PipelineParts parts, std::vector<StageConnection> connections)
     : pipeline_(std::make_unique<Pipeline>(std::move(parts), std::move(connections))) {}
 PipelineLoad::~PipelineLoad() = default;
 

@@ -19,13 +19,13 @@ struct StageAddress {
 };
 
 // A connection whose first frames have been exchanged.
-struct Greeted {
+struct StageConnection {
   std::unique_ptr<Channel> channel;
   Hello hello;
 };
 
 // Tries for `patience_ms`, because a stage may start later.
-Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_ms, int patience_ms);
+Result<StageConnection> greet(const StageAddress& stage, const Hello& own, int timeout_ms, int patience_ms);
 
 struct PipelineParts {
   std::vector<StageAddress> stages;  // in order, without the first
@@ -40,7 +40,7 @@ class Pipeline;
 // The stages are connected and start to load their layers while the caller loads its own.
 class PipelineLoad {
  public:
-  PipelineLoad(PipelineParts parts, std::vector<Greeted> connections);
+  PipelineLoad(PipelineParts parts, std::vector<StageConnection> connections);
   ~PipelineLoad();
   // Waits for the stages. `first` is allocated.
   Result<std::unique_ptr<model::Model>> finish(std::unique_ptr<model::Model> first, const EngineLimits& sizes);

@@ -285,7 +285,7 @@ bool Scheduler::preempt_newest() {
   if (victim->is_in_flight) return false;
   running_.pop_back();
   if (plan_.preempted.empty()) forecast_.note_preemption();
-  if (leave_) leave_(*victim);
+  if (before_preempting_) before_preempting_(*victim);
   cache_.preempt(*victim);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
   victim->num_computed_tokens = victim->num_planned_tokens = 0;

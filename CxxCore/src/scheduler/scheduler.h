@@ -102,7 +102,7 @@ class Scheduler {
 
   // `leave` is called with each sequence about to be preempted, and must not throw. It may set is_reading: then the
   // contents it has stored elsewhere are read back before the sequence is admitted again.
-  void set_before_preempting(std::function<void(request::Sequence&)> leave) { leave_ = std::move(leave); }
+  void set_before_preempting(std::function<void(request::Sequence&)> leave) { before_preempting_ = std::move(leave); }
 
   // To the queue; `now` in seconds of the clock that schedule() gets. Changes nothing if it throws.
   void add(request::Sequence* sequence, double now = 0);
@@ -167,7 +167,7 @@ class Scheduler {
   std::vector<request::Sequence*> running_;  // the oldest first
   std::vector<request::Sequence*> prompts_;  // the running ones being read, in the order of this step
   StepPlan plan_;
-  std::function<void(request::Sequence&)> leave_;
+  std::function<void(request::Sequence&)> before_preempting_;
   std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are being ordered
   std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
   int32_t max_rows_ = INT32_MAX;             // of this step

@@ -36,7 +36,7 @@ class RulesReader {
     for (const io::Json* part : parts_of(top_.find("normalizer"), "normalizers"))
       PAGODA_RETURN_IF_ERROR(read_normalizer(*part));
     for (const io::Json* part : parts_of(top_.find("pre_tokenizer"), "pretokenizers"))
-      PAGODA_RETURN_IF_ERROR(read_cutter(*part));
+      PAGODA_RETURN_IF_ERROR(read_pre_tokenizer(*part));
     for (const io::Json* part : parts_of(top_.find("decoder"), "decoders")) PAGODA_RETURN_IF_ERROR(read_decoder(*part));
     return rules_;
   }
@@ -61,7 +61,7 @@ class RulesReader {
     return ok_status();
   }
 
-  Status read_cutter(const io::Json& json) {
+  Status read_pre_tokenizer(const io::Json& json) {
     if (is_split_at_spaces(json) && replaces_) return ok_status();  // no spaces are left
     if (string_of(json, "type") != "Metaspace")
       return unsupported("pre_tokenizer: " + io::quoted(string_of(json, "type")) + " is not read with SentencePiece");

@@ -13,9 +13,9 @@ extension Service {
       let documents = try request.documents.map {
         try prompt.tokens(request.instruction ?? YesNoPrompt.instruction, request.query, $0)
       }
-      try Judge.run(prompt, documents, on: exchange, of: self) { verdicts in
+      try Reranker.run(prompt, documents, on: exchange, of: self) { scores in
         .json(
-          request.answer(verdicts.map(\.score), tokens: verdicts.reduce(0) { $0 + $1.promptTokens }), headers: headers)
+          request.answer(scores.map(\.score), tokens: scores.reduce(0) { $0 + $1.promptTokens }), headers: headers)
       }
       return
     }

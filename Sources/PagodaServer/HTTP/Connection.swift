@@ -153,7 +153,7 @@ final class Connection: @unchecked Sendable {
 
   /// Disconnects to make room for others. A client with an incomplete request gets the error, if it can be sent
   /// immediately.
-  func giveUp(_ error: FramingError, _ now: Double) {
+  func fail(_ error: FramingError, _ now: Double) {
     if stage == .reading && framing.phase != .idle {
       refuse(error)
       advance(now)
@@ -162,7 +162,7 @@ final class Connection: @unchecked Sendable {
   }
 
   /// Whether everything has been sent.
-  var hasSaidAll: Bool { stage == .lingering || stage == .closed }
+  var isFinished: Bool { stage == .lingering || stage == .closed }
 
   /// Ends the request too; the event loop closes the socket itself.
   func close() {

@@ -12,7 +12,7 @@ final class EventLoop: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.
   private var isAccepting = true
-  private var lastWords: HTTPResponse?
+  private var closingResponse: HTTPResponse?
 
   // Used only on the loop's thread.
   private var listener: Int32
@@ -51,7 +51,7 @@ final class EventLoop: @unchecked Sendable {
   func stop(cutWith response: HTTPResponse) {
     lock.withLock {
       isAccepting = false
-      lastWords = response
+      closingResponse = response
     }
     context.mailbox.wake()
     ended.wait()
@@ -86,9 +86,9 @@ final class EventLoop: @unchecked Sendable {
       connection.advance(now)
       settle(connection)
     }
-    let (accepting, lastWords) = lock.withLock { (isAccepting, self.lastWords) }
+    let (accepting, closingResponse) = lock.withLock { (isAccepting, self.closingResponse) }
     if !accepting { closeListener() }
-    if let lastWords, stopTime == nil { stop(with: lastWords, now) }
+    if let closingResponse, stopTime == nil { stop(with: closingResponse, now) }
     if now >= nextLook { expire(now) }
     if listener >= 0, ready.contains(where: { $0.socket == listener }) { accept(now) }
   }
@@ -133,7 +133,7 @@ final class EventLoop: @unchecked Sendable {
 
   private func hasStopped() -> Bool {
     guard let stopTime else { return false }
-    return monotonicSeconds() >= stopTime || connections.values.allSatisfy(\.hasSaidAll)
+    return monotonicSeconds() >= stopTime || connections.values.allSatisfy(\.isFinished)
   }
 
   // MARK: Making room
@@ -154,18 +154,18 @@ final class EventLoop: @unchecked Sendable {
   /// Beyond that the slowest is given up, whichever arrived last, because it keeps the others waiting.
   private func boundBodies(of address: String, _ now: Double) {
     while waiting.bodies(of: address) > context.addresses.mostBodies(address),
-      giveUp(waiting.slowestBody(of: address), .evicted, now)
+      evict(waiting.slowestBody(of: address), .evicted, now)
     {}
-    while waiting.bodies > context.limits.unfinishedBodies, giveUp(waiting.slowestBody(), .evicted, now) {}
-    while hasTooManyBytes, giveUp(waiting.slowestWithBytes(), .bodies, now) {}
+    while waiting.bodies > context.limits.unfinishedBodies, evict(waiting.slowestBody(), .evicted, now) {}
+    while hasTooManyBytes, evict(waiting.slowestWithBytes(), .bodies, now) {}
   }
 
   private var hasTooManyBytes: Bool { context.load.bodyBytes > context.limits.allBodyBytes }
 
   /// False if there is none.
-  private func giveUp(_ socket: Int32?, _ error: FramingError, _ now: Double) -> Bool {
+  private func evict(_ socket: Int32?, _ error: FramingError, _ now: Double) -> Bool {
     guard let socket, let connection = connections[socket] else { return false }
-    connection.giveUp(error, now)
+    connection.fail(error, now)
     settle(connection)
     return true
   }
@@ -198,14 +198,14 @@ final class EventLoop: @unchecked Sendable {
       }
       Sockets.prepare(socket)
       Sockets.sendAtOnce(socket)
-      while isFull && giveUp(waiting.firstToLeave(), .evicted, now) {}
-      while context.addresses.isFull(address) && giveUp(waiting.firstToLeave(of: address), .evicted, now) {}
+      while isFull && evict(waiting.firstToLeave(), .evicted, now) {}
+      while context.addresses.isFull(address) && evict(waiting.firstToLeave(of: address), .evicted, now) {}
       add(socket, address, isExtra: isFull || context.addresses.isFull(address), now)
     }
   }
 
   private func add(_ socket: Int32, _ address: String, isExtra: Bool, _ now: Double) {
-    if isExtra && extras >= context.limits.reserve && !giveUp(extraWaiting.firstToLeave(), .evicted, now) {
+    if isExtra && extras >= context.limits.reserve && !evict(extraWaiting.firstToLeave(), .evicted, now) {
       close(socket)
       return
     }

@@ -5,8 +5,8 @@ extension Service {
   static let llamaRoutes: [String: [String: Work]] = [
     "/completion": ["POST": .json(isGeneration: true, .openAI) { try $0.llama($1, isInfill: false) }],
     "/infill": ["POST": .json(isGeneration: true, .openAI) { try $0.llama($1, isInfill: true) }],
-    "/props": ["GET": .quick { $0.properties() }],
-    "/slots": ["GET": .quick { $0.slots() }],
+    "/props": ["GET": .immediate { $0.properties() }],
+    "/slots": ["GET": .immediate { $0.slots() }],
   ]
 
   private func llama(_ exchange: Exchange, isInfill: Bool) throws {

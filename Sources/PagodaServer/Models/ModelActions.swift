@@ -26,7 +26,7 @@ extension ModelHost {
       let allowed = methods.keys.sorted().joined(separator: ", ")
       var response = APIError.invalid(
         "\(request.path) takes \(allowed), not \(request.method.prefix(20))", code: "method_not_allowed", status: 405
-      ).response(Front.shape(of: request))
+      ).response(RequestGate.shape(of: request))
       response.headers.append(HTTPHeader("Allow", allowed))
       return .respond(response)
     }
@@ -41,7 +41,7 @@ extension ModelHost {
     switch work {
     case .page(let file): return .respond(file.response)
     case .server(let answer): return .respond(try answer(self, request))
-    case .quick(let answer):
+    case .immediate(let answer):
       let current = current
       if let service = state(of: current).service { return .respond(answer(service)) }
       return .work { [self] exchange in
@@ -54,7 +54,7 @@ extension ModelHost {
       return .work { [self] exchange in
         attempt(exchange, .openAI) { try use(current, exchange, .openAI) { try begin($0, exchange) } }
       }
-    case .desk(let shape, let handle):
+    case .host(let shape, let handle):
       let isCompressed = try checkBody(of: request, shape)
       return .work { [self] exchange in
         attempt(exchange, shape) {

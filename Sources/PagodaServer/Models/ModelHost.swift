@@ -59,7 +59,7 @@ final class ModelHost: @unchecked Sendable {
 
   /// - Parameter prepare: called with each engine before it answers requests.
   init(
-    _ entries: [Entry], behind front: Front, on http: HTTPServer, memoryBytes: Int64 = .max,
+    _ entries: [Entry], behind front: RequestGate, on http: HTTPServer, memoryBytes: Int64 = .max,
     prepare: (@Sendable (Engine) async throws -> Void)? = nil
   ) {
     self.entries = entries

@@ -8,7 +8,7 @@ extension ModelHost {
     guard !isLoading else { return }
     isLoading = true
     loader = Task { [self] in
-      while let entry = nextToLoad() { settle(entry, await bring(entry)) }
+      while let entry = nextToLoad() { settle(entry, await load(entry)) }
     }
   }
 
@@ -21,7 +21,7 @@ extension ModelHost {
     }
   }
 
-  private func bring(_ entry: Entry) async -> Result<Service, any Error> {
+  private func load(_ entry: Entry) async -> Result<Service, any Error> {
     do {
       if let service = stay(entry) { return .success(service) }
       guard let model = entry.model else { throw APIError.shuttingDown }

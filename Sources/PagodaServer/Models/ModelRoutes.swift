@@ -16,8 +16,8 @@ extension ModelHost {
     "/api/version": ["GET": .server { _, _ in .json(.object(["version": .string(ollamaVersion)])) }],
     "/api/tags": ["GET": .server { host, _ in host.ollamaTags() }],
     "/api/ps": ["GET": .server { host, _ in host.ollamaRunning() }],
-    "/api/show": ["POST": .desk(.ollama) { try $0.ollamaShow($1) }],
-    "/api/pull": ["POST": .desk(.ollama) { try $0.ollamaPull($1) }],
+    "/api/show": ["POST": .host(.ollama) { try $0.ollamaShow($1) }],
+    "/api/pull": ["POST": .host(.ollama) { try $0.ollamaPull($1) }],
     "/api/v0/models": ["GET": .server { host, _ in host.studioModels() }],
   ]
 

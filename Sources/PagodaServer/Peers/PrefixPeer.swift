@@ -23,7 +23,7 @@ final class PrefixPeer: @unchecked Sendable {
   private var rate: Double?  // bytes per second of the last transfers
   private var rateTime = 0.0  // when it was measured
   private var failures = 0  // since it last answered
-  private var asideUntil = 0.0
+  private var suspendedUntil = 0.0
 
   init(_ url: String, secret: TenantSecret) throws {
     guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty,
@@ -36,7 +36,7 @@ final class PrefixPeer: @unchecked Sendable {
   }
 
   /// A peer that failed is not asked for a while, longer each time.
-  var isAside: Bool { lock.withLock { monotonicSeconds() < asideUntil } }
+  var isSuspended: Bool { lock.withLock { monotonicSeconds() < suspendedUntil } }
 
   /// Nil if it was not measured in the last minute: a slow peer is tried again.
   var bytesPerSecond: Double? { lock.withLock { monotonicSeconds() - rateTime < 60 ? rate : nil } }
@@ -125,7 +125,7 @@ final class PrefixPeer: @unchecked Sendable {
     } catch {
       lock.withLock {
         failures += 1
-        asideUntil = monotonicSeconds() + min(60, 0.125 * pow(2, Double(min(failures, 10))))
+        suspendedUntil = monotonicSeconds() + min(60, 0.125 * pow(2, Double(min(failures, 10))))
       }
       throw error
     }

@@ -38,16 +38,16 @@ final class PrefixPeers: @unchecked Sendable {
     folder = sharing.folder
     share = sharing.maximumShare
     incoming = folder + "/incoming"
-    removeRests()
+    removePartialFiles()
   }
 
   var statistics: Counts { condition.withLock { counts } }
 
   /// Calls `then`, on any thread, when the worthwhile files have been fetched; false if there is nothing to wait for.
-  func bring(
+  func fetch(
     _ tokens: [Int32], cacheSalt: String, trace: TraceContext?, then: @escaping @Sendable () -> Void
   ) -> Bool {
-    guard peers.contains(where: { !$0.isAside }),
+    guard peers.contains(where: { !$0.isSuspended }),
       tokens.count - reach(tokens, cacheSalt) >= Self.minimumTokens
     else { return false }
     let isFull = condition.withLock {
@@ -101,7 +101,7 @@ final class PrefixPeers: @unchecked Sendable {
   private func ask(
     _ tokens: [Int32], _ salt: String, _ headers: [String: String], before deadline: Double
   ) -> (PrefixPeer, PrefixPeer.Answer)? {
-    let asked = peers.filter { !$0.isAside }
+    let asked = peers.filter { !$0.isSuspended }
     let lock = NSLock()
     nonisolated(unsafe) var best: (PrefixPeer, PrefixPeer.Answer)?
     DispatchQueue.concurrentPerform(iterations: asked.count) { index in
@@ -154,7 +154,7 @@ final class PrefixPeers: @unchecked Sendable {
   }
 
   /// Removes partial files of servers that were killed while receiving.
-  private func removeRests() {
+  private func removePartialFiles() {
     let files = FileManager.default
     try? files.createDirectory(
       atPath: incoming, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -29,7 +29,7 @@ model::ForwardBatch decode_batch(int32_t num_seqs, int32_t position) {
 
 }  // namespace
 
-PAGODA_TEST(model_repeats_decode_steps_of_the_same_shape_alone) {
+PAGODA_TEST(model_repeats_only_decode_steps_of_the_same_shape) {
   fake_cuda() = {};
   fake_cuda().keeps_diary = false;
   auto backend = device::gpu::cuda::CudaBackend::make(fake_driver(), fake_nvrtc());

@@ -11,7 +11,7 @@
 namespace pagoda::device::gpu {
 namespace {
 
-std::string on_this_system(Hash128& hash) {
+std::string with_system_release(Hash128& hash) {
   utsname system{};
   if (uname(&system) == 0) hash.add(std::string_view(system.release));
   return hash.value().text();
@@ -22,13 +22,13 @@ std::string on_this_system(Hash128& hash) {
 std::string metal_kernels_version() {
   Hash128 hash;
   for (const KernelFile& file : generated::files()) hash.add(metal_text(file.source));
-  return on_this_system(hash);
+  return with_system_release(hash);
 }
 
 std::string cuda_kernels_version() {
   Hash128 hash;
   for (const KernelFile& file : generated::files()) hash.add(cuda_text(file.source));
-  return on_this_system(hash);
+  return with_system_release(hash);
 }
 
 }  // namespace pagoda::device::gpu

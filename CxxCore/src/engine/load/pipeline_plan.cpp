@@ -123,7 +123,7 @@ Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
   };
   std::vector<pipeline::StageLimits> limits{limits_of(parts.hello)};
   for (const pipeline::StageAddress& stage : parts.stages) {
-    PAGODA_ASSIGN_OR_RETURN(pipeline::Greeted greeted,
+    PAGODA_ASSIGN_OR_RETURN(pipeline::StageConnection greeted,
                             pipeline::greet(stage, parts.hello, parts.timeout_ms, kPatienceMs));
     limits.push_back(limits_of(greeted.hello));
     plan.connections.push_back(std::move(greeted));

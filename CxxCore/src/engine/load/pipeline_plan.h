@@ -19,7 +19,7 @@ struct PipelinePlan {
   io::ModelConfig first;  // this rank's part
   MemoryPlan memory;      // limits apply to all stages; bytes are the total
   pipeline::PipelineParts parts;
-  std::vector<pipeline::Greeted> connections;
+  std::vector<pipeline::StageConnection> connections;
   std::string text;  // the layers of each stage
 };
 

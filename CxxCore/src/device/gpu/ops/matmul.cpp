@@ -41,7 +41,7 @@ struct FewKernels {
   KernelId one[4], two[4];
 };
 
-const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows, int64_t of_weights) noexcept {
+const KernelId& few_kernel(WeightFormat format, bool is_direct, int64_t rows, int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
   static constexpr FewKernels kByFormat[] = {
       {{few::f16_1_1, few::f16_1_2, few::f16_1_4, few::f16_1_8},
@@ -53,13 +53,13 @@ const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows
   static constexpr KernelId kOneDirect[] = {few::direct_bf16_1_1, few::direct_q8_1_1, few::direct_q4_1_1};
   static constexpr KernelId kTwoDirect[] = {few::direct_bf16_2_1, few::direct_q8_2_1, few::direct_q4_2_1};
   static_assert(static_cast<int>(WeightFormat::f16) == 1 && static_cast<int>(WeightFormat::q4) == 4);
-  if (is_as_it_lies) return (of_weights == 1 ? kOneDirect : kTwoDirect)[static_cast<size_t>(format) - 2];
+  if (is_direct) return (of_weights == 1 ? kOneDirect : kTwoDirect)[static_cast<size_t>(format) - 2];
   const FewKernels& kernels = kByFormat[static_cast<size_t>(format) - 1];
   const int64_t needed = ceil_divide(rows, 8);
   return (of_weights == 1 ? kernels.one : kernels.two)[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
 }
 
-const KernelId& made_kernel(WeightFormat format, int64_t of_weights) noexcept {
+const KernelId& fused_kernel(WeightFormat format, int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
   static constexpr KernelId kOne[] = {few::made_bf16_1_1, few::made_q8_1_1, few::made_q4_1_1};
   static constexpr KernelId kFour[] = {few::made_bf16_4_1, few::made_q8_4_1, few::made_q4_4_1};
@@ -135,8 +135,8 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   if (!made) launch_maker(product.maker);
   const bool is_few = a.x.shape[0] <= kFewRows && (weight.rows() < kWideWeights || a.x.shape[0] <= kWideRows);
   const bool is_made = made && !backend_.overlaps_launches() && makes_itself(a, weight);
-  const bool is_as_it_lies = is_few && !made && a.x.shape[0] <= kDirectRows && reads_floats(a.x, weight);
-  const bool is_prepared = !is_made && !is_as_it_lies;
+  const bool is_direct = is_few && !made && a.x.shape[0] <= kDirectRows && reads_floats(a.x, weight);
+  const bool is_prepared = !is_made && !is_direct;
   if (is_prepared && !prepare_rows(a.x, made ? &*made : nullptr, weight)) return;
   pagoda_args::Matmul args = matmul_args(a, weight, product.adds);
   if (is_prepared) args.x_stride = layout.padded_cols;
@@ -155,7 +155,7 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   const Slot w_scales(weight.buffer(), layout.scales_offset);
   if (is_few)
     launch(
-        is_made ? made_kernel(weight.format(), tiles) : few_kernel(weight.format(), is_as_it_lies, args.rows, tiles),
+        is_made ? fused_kernel(weight.format(), tiles) : few_kernel(weight.format(), is_direct, args.rows, tiles),
         {{columns}, 256},
         {x, scales, w, steps, w_scales, bias, is_made ? Slot(made->weight) : x, is_made ? Slot(made->gate) : x, a.out},
         args);

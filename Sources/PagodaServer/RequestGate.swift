@@ -1,8 +1,8 @@
-// Front: handles requests before their routes: keys, logs, refusals, and waiting while the model loads.
+// RequestGate: handles requests before their routes: keys, logs, refusals, and waiting while the model loads.
 import Foundation
 import PagodaKit
 
-final class Front: HTTPService, @unchecked Sendable {
+final class RequestGate: HTTPService, @unchecked Sendable {
   let options: ServerOptions
   let guarding: Guard
   let metrics = Metrics()

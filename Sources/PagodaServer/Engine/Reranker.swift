@@ -1,4 +1,4 @@
-// Judge: asks a model trained for it (Qwen3-Reranker) whether each document matches a query: yes or no.
+// Reranker: asks a model trained for it (Qwen3-Reranker) whether each document matches a query: yes or no.
 import Foundation
 import PagodaKit
 
@@ -48,10 +48,10 @@ struct YesNoPrompt {
   }
 }
 
-/// Judges the documents of one request and answers when all are judged.
-final class Judge: @unchecked Sendable {
+/// Scores the documents of one request and answers when all have a score.
+final class Reranker: @unchecked Sendable {
   /// A score: the probability of "yes" relative to "yes" and "no".
-  struct Verdict: Sendable {
+  struct Score: Sendable {
     var score = 0.0
     var promptTokens = 0
   }
@@ -59,10 +59,10 @@ final class Judge: @unchecked Sendable {
   private let service: Service
   private let exchange: Exchange
   private let prompt: YesNoPrompt
-  private let answer: @Sendable ([Verdict]) -> HTTPResponse
+  private let answer: @Sendable ([Score]) -> HTTPResponse
   private let lock = NSLock()
   // Guarded by `lock`.
-  private var verdicts: [Verdict]
+  private var scores: [Score]
   private var failure: (any Error)?
   private var open: Int
   private var cancels: [@Sendable () -> Void] = []
@@ -71,7 +71,7 @@ final class Judge: @unchecked Sendable {
   /// Runs on a worker. Throws errors that are detected before anything is computed.
   static func run(
     _ prompt: YesNoPrompt, _ documents: [[Int32]], on exchange: Exchange, of service: Service,
-    answer: @escaping @Sendable ([Verdict]) -> HTTPResponse
+    answer: @escaping @Sendable ([Score]) -> HTTPResponse
   ) throws {
     let limit = service.engine.info.plan.maximumModelLength
     for (index, tokens) in documents.enumerated() where tokens.count >= limit {
@@ -82,20 +82,20 @@ final class Judge: @unchecked Sendable {
     }
     try service.admission.enter(documents.count)
     exchange.record.begin(model: service.models.names[0])
-    let judge = Judge(prompt, documents.count, exchange, service, answer)
-    exchange.onGone { judge.cancel() }
-    for (index, tokens) in documents.enumerated() { judge.ask(tokens, index, yes: nil) }
+    let reranker = Reranker(prompt, documents.count, exchange, service, answer)
+    exchange.onGone { reranker.cancel() }
+    for (index, tokens) in documents.enumerated() { reranker.ask(tokens, index, yes: nil) }
   }
 
   private init(
     _ prompt: YesNoPrompt, _ count: Int, _ exchange: Exchange, _ service: Service,
-    _ answer: @escaping @Sendable ([Verdict]) -> HTTPResponse
+    _ answer: @escaping @Sendable ([Score]) -> HTTPResponse
   ) {
     self.prompt = prompt
     self.service = service
     self.exchange = exchange
     self.answer = answer
-    verdicts = Array(repeating: Verdict(), count: count)
+    scores = Array(repeating: Score(), count: count)
     open = count
   }
 
@@ -112,16 +112,16 @@ final class Judge: @unchecked Sendable {
     request.hasThinkingTags = false
     request.cacheSalt = service.guarding.cacheSalt(of: exchange.head, "")
     request.shareID = service.guarding.shareID(of: exchange.head)
-    let said = Said()
+    let reply = Reply()
     do {
       let cancel = try service.engine.start(request) { [exchange] event in
-        if case .token(let token) = event { said.token = token }
+        if case .token(let token) = event { reply.token = token }
         if case .finished(let completion) = event {
-          said.completion = completion
+          reply.completion = completion
           if yes == nil { exchange.record.note(event) }
         }
       } end: { error in
-        self.take(said, error, tokens, index, yes: yes)
+        self.take(reply, error, tokens, index, yes: yes)
       }
       let isLate = lock.withLock {
         cancels.append(cancel)
@@ -134,32 +134,32 @@ final class Judge: @unchecked Sendable {
   }
 
   /// The result of one pass; owned by the engine's thread.
-  private final class Said: @unchecked Sendable {
+  private final class Reply: @unchecked Sendable {
     var token: TokenInfo?
     var completion: Completion?
   }
 
-  private func take(_ said: Said, _ error: PagodaError?, _ tokens: [Int32], _ index: Int, yes: Float?) {
+  private func take(_ reply: Reply, _ error: PagodaError?, _ tokens: [Int32], _ index: Int, yes: Float?) {
     if let error { return end(index, .failure(error)) }
-    guard let token = said.token, let said = token.logProbability else {
+    guard let token = reply.token, let probability = token.logProbability else {
       return end(index, .failure(CancellationError()))
     }
-    if let yes { return end(index, .success(Self.verdict(yes, said, tokens.count))) }
+    if let yes { return end(index, .success(Self.score(yes, probability, tokens.count))) }
     if let no = token.topLogProbabilities.first(where: { $0.id == prompt.no })?.logProbability {
-      return end(index, .success(Self.verdict(said, no, tokens.count)))
+      return end(index, .success(Self.score(probability, no, tokens.count)))
     }
-    service.dispatch { self.ask(tokens, index, yes: said) }
+    service.dispatch { self.ask(tokens, index, yes: probability) }
   }
 
-  private static func verdict(_ yes: Float, _ no: Float, _ count: Int) -> Verdict {
-    Verdict(score: 1 / (1 + exp(Double(no) - Double(yes))), promptTokens: count)
+  private static func score(_ yes: Float, _ no: Float, _ count: Int) -> Score {
+    Score(score: 1 / (1 + exp(Double(no) - Double(yes))), promptTokens: count)
   }
 
-  private func end(_ index: Int, _ result: Result<Verdict, any Error>) {
+  private func end(_ index: Int, _ result: Result<Score, any Error>) {
     service.admission.leave()
     if case .failure = result { exchange.record.fail() }
     let left = lock.withLock { () -> Int in
-      do { verdicts[index] = try result.get() } catch { failure = failure ?? error }
+      do { scores[index] = try result.get() } catch { failure = failure ?? error }
       open -= 1
       return open
     }
@@ -167,8 +167,8 @@ final class Judge: @unchecked Sendable {
   }
 
   private func reply() {
-    let (verdicts, failure) = lock.withLock { (self.verdicts, self.failure) }
-    exchange.reply(.whole(failure.map { APIError(any: $0).response(.openAI) } ?? answer(verdicts)))
+    let (scores, failure) = lock.withLock { (self.scores, self.failure) }
+    exchange.reply(.whole(failure.map { APIError(any: $0).response(.openAI) } ?? answer(scores)))
   }
 
   private func cancel() {
