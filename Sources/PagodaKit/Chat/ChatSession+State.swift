@@ -89,6 +89,7 @@ extension ChatSession.State {
     request.priority = options.priority
     request.promptProgressInterval = options.promptProgressInterval
     request.grammar = turn.grammar ?? options.grammar
+    request.logitProcessor = options.logitProcessor
     return request
   }
 

@@ -23,12 +23,14 @@ public struct ResponseOptions: Hashable, Sendable {
   public var priority = 0
   /// Minimum seconds between ``Event/promptProgress(_:)`` events; nil for none.
   public var promptProgressInterval: Double?
+  /// Changes the logits of each token before it is sampled, or chooses the token; nil for none.
+  public var logitProcessor: LogitProcessor?
 
   /// Options; those not given are taken from the session.
   public init(
     sampling: SamplingParameters? = nil, maximumTokens: Int? = nil, thinking: Bool? = nil, usesTools: Bool = true,
     grammar: Request.Grammar? = nil, toolChoice: Request.ToolChoice = .automatic, priority: Int = 0,
-    promptProgressInterval: Double? = nil
+    promptProgressInterval: Double? = nil, logitProcessor: LogitProcessor? = nil
   ) {
     self.sampling = sampling
     self.maximumTokens = maximumTokens
@@ -38,10 +40,17 @@ public struct ResponseOptions: Hashable, Sendable {
     self.toolChoice = toolChoice
     self.priority = priority
     self.promptProgressInterval = promptProgressInterval
+    self.logitProcessor = logitProcessor
   }
 }
 
 /// Input that a session can answer: a string, a message, or several messages.
+///
+/// ```swift
+/// try await session.respond(to: "Hello!")
+/// try await session.respond(to: Message.user("Hello!"))
+/// try await session.respond(to: [.user("2 + 2?"), .assistant("4"), .user("And twice that?")])
+/// ```
 public protocol ChatInput: Sendable {
   /// The messages to append to the conversation.
   var messages: [Message] { get }

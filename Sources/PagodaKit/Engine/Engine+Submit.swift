@@ -1,6 +1,5 @@
 // Requests: submission, the callback from the engine's thread, and streams on top of it.
 internal import CxxCore
-internal import Foundation
 
 extension Engine {
   /// Queues a request and streams its answer.
@@ -16,7 +15,7 @@ extension Engine {
     AnswerStream { continuation in
       do {
         let cancel = try namingProperties {
-          try start(
+          try run(
             request, tokenizer: tokenizer, failsWhenCancelled: true, deliver: { continuation.yield($0) },
             end: { continuation.finish(throwing: $0) })
         }
@@ -27,12 +26,21 @@ extension Engine {
     }
   }
 
-  /// Queues a request; its events arrive on the engine's thread, then `end` is called once. Returns the cancellation.
-  /// `other` replaces the model's own tokenizer and chat template. A cancelled request, also one that the engine's end
-  /// cancelled, ends with `finished`, or if `failsWhenCancelled`, with ``PagodaError/shutDown(_:)``.
+  /// Queues a request without a logit processor; its events arrive on the engine's thread, then `end` is called once.
+  /// A cancelled request, also one that the engine's end cancelled, ends with `finished`. Returns the cancellation.
   package func start(
+    _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
+  ) throws -> @Sendable () -> Void {
+    var request = request
+    request.logitProcessor = nil
+    return try run(request, deliver: deliver, end: { end($0 as? PagodaError) })
+  }
+
+  /// Like `start`, with the request's logit processor, whose own errors reach `end`. `other` replaces the model's own
+  /// tokenizer and chat template. If `failsWhenCancelled`, a cancelled request ends with ``PagodaError/shutDown(_:)``.
+  func run(
     _ request: Request, tokenizer other: (any ChatTokenizer)? = nil, failsWhenCancelled: Bool = false,
-    deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
+    deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable ((any Error)?) -> Void
   ) throws -> @Sendable () -> Void {
     let tools = try request.tools.map { try $0.json() }
     try request.refuseToolsWithoutConversation()
@@ -67,7 +75,11 @@ extension Engine {
     let box = RequestBox(parser: parser, decoder: other.map { AnswerDecoder($0) }, deliver: deliver, end: end)
     box.failsWhenCancelled = failsWhenCancelled
     if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
-    if let take = receipts.take, request.answerTokens.isEmpty {
+    if let processor = request.logitProcessor {
+      box.owner = RowOwner(processor, core)
+      coreRequest.row_callback = receiveRow
+    }
+    if let take = receipts.take, request.answerTokens.isEmpty, box.owner == nil {
       if !coreRequest.sampling.has_seed {
         coreRequest.sampling.has_seed = true
         coreRequest.sampling.seed = UInt64.random(in: .min ... .max)
@@ -85,86 +97,4 @@ extension Engine {
     let id = result.request_id
     return { [core] in core.engine.cancel(id) }
   }
-}
-
-/// The Swift side of a running request; alive from submission to the finished event.
-/// Only the engine's thread touches the parser.
-private final class RequestBox: @unchecked Sendable {
-  private let parser: OutputParser
-  private var decoder: AnswerDecoder?  // for a tokenizer other than the model's own
-  private var decodingFailure: PagodaError?
-  private var call: ToolCall?  // the call whose arguments are arriving
-  var receipt: Receipt?  // of the current answer, if receipts are kept
-  var take: (@Sendable (Receipt) -> Void)?
-  var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are requested
-  var failsWhenCancelled = false
-  private let deliver: @Sendable (Event) -> Void
-  private let end: @Sendable (PagodaError?) -> Void
-
-  init(
-    parser: OutputParser, decoder: AnswerDecoder?, deliver: @escaping @Sendable (Event) -> Void,
-    end: @escaping @Sendable (PagodaError?) -> Void
-  ) {
-    self.parser = parser
-    self.decoder = decoder
-    self.deliver = deliver
-    self.end = end
-  }
-
-  func receive(_ event: borrowing pagoda.Event) {
-    if event.kind == .prompt_token { return promptTokens.append(TokenInfo(event)) }
-    if event.kind == .prompt_progress { return deliver(.promptProgress(PromptProgress(event))) }
-    if event.kind == .token { receipt?.answer.append(event.token_id) }
-    if event.kind == .token { deliver(.token(TokenInfo(event))) }
-    deliver(parser.push(text(of: event)))
-    guard event.kind == .finished else { return }
-    let (isStop, isCancelled) = (event.finish_reason == .stop, event.finish_reason == .cancelled)
-    let stopString = String(event.stop_string)
-    deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
-    if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
-    if let decodingFailure { return end(decodingFailure) }
-    if let receipt, !receipt.answer.isEmpty { take?(receipt) }
-    if failsWhenCancelled && isCancelled { return end(.shutDownWhileRunning) }
-    var completion = Completion(event)
-    completion.promptTokens = promptTokens
-    deliver(.finished(completion))
-    end(nil)
-  }
-
-  private func text(of event: borrowing pagoda.Event) -> String {
-    if decoder == nil { return String(event.text) }
-    let (isToken, isEnd, id) = (event.kind == .token, event.kind == .finished, event.token_id)
-    do {
-      return try isToken ? decoder?.push(id) ?? "" : isEnd ? decoder?.finish() ?? "" : ""
-    } catch {
-      decodingFailure =
-        decodingFailure ?? error as? PagodaError ?? .internal("the tokenizer failed: \(error.localizedDescription)")
-      return ""
-    }
-  }
-
-  private func deliver(_ segments: [OutputSegment]) {
-    for segment in segments {
-      switch segment {
-      case .text(let text): deliver(.text(text))
-      case .reasoning(let text): deliver(.reasoning(text))
-      case .toolCallBegin(_, let name): call = ToolCall(id: "call_\(UUID().uuidString)", name: name, arguments: "")
-      case .toolArguments(_, let fragment): call?.arguments += fragment
-      case .toolCallEnd:
-        if let whole = call { deliver(.toolCall(whole)) }
-        call = nil
-      case .rejectedToolCall(let rejected):
-        if rejected.index != nil { call = nil }
-        deliver(.rejectedToolCall(rejected))
-      }
-    }
-  }
-}
-
-/// Called by the core on its own thread, so it must not belong to an actor.
-private func receiveEvent(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<pagoda.Event>) {
-  guard let context else { return }
-  let box = Unmanaged<RequestBox>.fromOpaque(context)
-  box.takeUnretainedValue().receive(event.pointee)
-  if event.pointee.kind == .finished { box.release() }
 }

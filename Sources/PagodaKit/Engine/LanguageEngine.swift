@@ -43,7 +43,7 @@ extension LanguageEngine {
   ) throws -> @Sendable () -> Void {
     if let engine = self as? Engine {
       return try namingProperties {
-        try engine.start(request, failsWhenCancelled: true, deliver: deliver, end: { end($0) })
+        try engine.run(request, failsWhenCancelled: true, deliver: deliver, end: end)
       }
     }
     let events = submit(request)

@@ -21,6 +21,12 @@ public struct Request: Hashable, Sendable {
 
   /// A constraint on an answer. Enforced token by token, after thinking; a constraint that cannot be enforced is
   /// refused.
+  ///
+  /// ```swift
+  /// request.grammar = .choice(["yes", "no"])
+  /// request.grammar = .regex("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+  /// request.grammar = .matching(.object([.init("age", .integer(in: 0...150))]))
+  /// ```
   public enum Grammar: Hashable, Sendable {
     /// Any JSON object.
     case jsonObject
@@ -35,6 +41,11 @@ public struct Request: Hashable, Sendable {
   }
 
   /// Whether an answer must call tools.
+  ///
+  /// ```swift
+  /// request.tools = [definition]
+  /// request.toolChoice = .required
+  /// ```
   public enum ToolChoice: Hashable, Sendable {
     /// The model decides.
     case automatic
@@ -78,6 +89,8 @@ public struct Request: Hashable, Sendable {
   public var contextPolicy = ContextPolicy.stop
   /// Minimum seconds between ``Event/promptProgress(_:)`` events; 0 for one per step, nil for none.
   public var promptProgressInterval: Double?
+  /// Changes the logits of each token before it is sampled, or chooses the token; nil for none.
+  public var logitProcessor: LogitProcessor?
   /// A recorded answer to verify: its tokens are sampled again in one pass, which ends at the first difference.
   package var answerTokens: [Int32] = []
   /// Text that the answer is expected to repeat in parts; tokens may be drafted from it.
