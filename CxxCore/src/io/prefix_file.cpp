@@ -18,6 +18,7 @@ namespace pagoda::io {
 namespace {
 
 constexpr std::string_view kMagic = "pagoda prefix 1\n";  // the number is the format version
+constexpr size_t kMagicBeforeVersion = kMagic.size() - 2;
 constexpr uint64_t kMaxFingerprint = 4096, kMaxPosition = 1 << 28, kMaxBlockSize = 1024;
 
 struct Numbers {  // after the magic
@@ -114,7 +115,9 @@ Status PrefixFile::read_head() {
   Numbers n;
   PAGODA_RETURN_IF_ERROR(read_at(0, magic));
   PAGODA_RETURN_IF_ERROR(read_at(kMagic.size(), std::as_writable_bytes(std::span(&n, 1))));
-  if (std::memcmp(magic, kMagic.data(), kMagic.size()) != 0) return bad("does not begin as expected");
+  if (std::memcmp(magic, kMagic.data(), kMagicBeforeVersion) != 0) return bad("does not begin as expected");
+  if (std::memcmp(magic, kMagic.data(), kMagic.size()) != 0)
+    return make_error(StatusCode::unsupported, path_ + ": has another version of the format than this program reads");
   if (n.fingerprint_bytes > kMaxFingerprint || n.position == 0 || n.position > kMaxPosition || n.block_size == 0 ||
       n.block_size > kMaxBlockSize || n.parent_position >= n.position)
     return bad("has a number out of range");
