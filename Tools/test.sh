@@ -73,7 +73,7 @@ native() {
 stage_checks() {
   local self_tested
   for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
-    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py app_files.py tidy.sh apple_shaders.sh; do
+    load_commands.py portable_scripts.py api_baseline.py entry_points.py duplicate_code.py app_files.py tidy.sh apple_shaders.sh; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
@@ -81,6 +81,7 @@ stage_checks() {
   check "machine paths" Tools/checks/paths.sh
   check "links and paths in the docs" Tools/checks/docs.py
   check "duplicate code" Tools/checks/duplicate_code.py
+  check "entry points in the client package" Tools/checks/entry_points.py
   check "container images" Tools/checks/images.py
   check "layout" Tools/checks/format.sh
   check "clang-tidy, all headers" Tools/checks/tidy.sh

@@ -1,4 +1,5 @@
-// Every public entry point as the documentation shows it, compiled as a client of a version: Tools/checks/client_package.sh.
+// Every public entry point as the documentation shows it, compiled as a client of a version (Tools/checks/client_package.sh);
+// Tools/checks/entry_points.py finds those that are missing here.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -29,7 +30,16 @@ enum EntryPoints {
     try await requests(engine)
     try await conversation(engine)
     try await values(ChatSession(engine))
+    try schemas()
+    try await rules(engine, ChatSession(engine))
+    try await prefixes(engine, ChatSession(engine), FileManager.default.temporaryDirectory.appending(path: "state"))
+    try await tokenizers(engine)
+    try await profile(engine)
+    try await scripts()
+    print(sources(UnsafeRawBufferPointer(start: nil, count: 0)))
     try await hub()
+    try await measurements(.mini)
+    try await stage(.mini)
     await model.unload()
   }
 
@@ -79,7 +89,6 @@ enum EntryPoints {
     let vectors = try await engine.embed(["a", "b"])
     print(vectors[0].similarity(to: vectors[1]), try await engine.embed("c", pooling: .mean).values.count)
     engine.setProfiling(true)
-    print(await engine.takeProfile())
   }
 
   static func conversation(_ engine: some LanguageEngine) async throws {
@@ -124,5 +133,7 @@ enum EntryPoints {
     guard let name = ModelName("Qwen/Qwen3.5-0.8B") else { return }
     print(try await ModelPull(settings).pull(name) { print($0.fraction) }.folder)
     print(HubCache(folder: settings.cacheFolder).models(), try await HubAPI(settings).search("qwen"))
+    try await cache(name)
+    print(results(name))
   }
 }

@@ -16,8 +16,9 @@ if [ $# -gt 0 ]; then
   for program in Ask Tour Lean; do
     swiftc -typecheck -swift-version 6 -parse-as-library -I "$1/Modules" Apps/Examples/Sources/$program/*.swift
   done
-  swiftc -typecheck -warnings-as-errors -swift-version 6 -parse-as-library -I "$1/Modules" \
-    -Xcc "-fmodule-map-file=$1/CDigest.build/module.modulemap" Tests/Client/*.swift
+  swiftc -typecheck -warnings-as-errors -swift-version 6 -parse-as-library -I "$1/Modules" -I Sources/CEpoll \
+    -Xcc "-fmodule-map-file=$1/CDigest.build/module.modulemap" \
+    -Xcc "-fmodule-map-file=$1/ServerPage.build/module.modulemap" Tests/Client/*.swift Tests/Client/Serving/*.swift
   echo "examples and entry points, debug: type-check"
 fi
 
@@ -43,6 +44,7 @@ client() {
   sed "s|name: \"pagoda\", path: \"../..\"|url: \"file://$work/pagoda\", from: \"0.1.0\"${2:-}|; s|tools-version: 6.0|tools-version: 6.1|" \
     Apps/Examples/Package.swift >"$work/$1/Package.swift"
   cp -R Tests/Client "$work/$1/Sources/EntryPoints"
+  rm -r "$work/$1/Sources/EntryPoints/Serving"  # a release build of the server would take a minute
   cat >>"$work/$1/Package.swift" <<'EOF'
 let more = ["PagodaHub", "PagodaTesting"].map { Target.Dependency.product(name: $0, package: "pagoda") }
 package.targets.append(.executableTarget(name: "EntryPoints", dependencies: [kit, mini] + more))
