@@ -8,6 +8,10 @@ import Darwin
 #endif
 
 /// Which files of a repository to download.
+///
+/// ```swift
+/// let files = try FileSelection().choose(from: try await HubAPI(settings).listing(of: name), of: name)
+/// ```
 public struct FileSelection: Hashable, Sendable {
   /// Patterns such as `*.gguf` or `onnx/*`; a file must match one. Empty: the files that a model needs.
   public var include: [String] = []

@@ -23,6 +23,10 @@ public struct HubListing: Hashable, Sendable {
 }
 
 /// Queries a hub about repositories.
+///
+/// ```swift
+/// for hit in try await HubAPI(HubSettings()).search("qwen3.5") { print(hit.id, hit.downloads) }
+/// ```
 public struct HubAPI: Sendable {
   let settings: HubSettings
   private let connection: HTTPConnection

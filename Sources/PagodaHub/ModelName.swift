@@ -1,6 +1,10 @@
 // ModelName: a model on a hub, ORG/NAME with an optional @revision.
 
 /// A model on a hub.
+///
+/// ```swift
+/// if let name = ModelName("Qwen/Qwen3.5-0.8B") { print(name) }
+/// ```
 public struct ModelName: Hashable, Sendable, CustomStringConvertible {
   /// `ORG/NAME`.
   public let repository: String

@@ -2,6 +2,13 @@
 import PagodaKit
 
 /// The addresses, access rules and limits of a server.
+///
+/// ```swift
+/// var options = ServerOptions()
+/// options.port = 8000
+/// options.namedKeys = [APIKey(name: "ana", key: secret)]
+/// let server = try Server.start(engine, options: options)
+/// ```
 public struct ServerOptions: Sendable {
   /// The address to listen on; a name or a number.
   public var host = "127.0.0.1"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documentation: public symbols have comments, articles compile, `docc` converts without a warning.
+"""Checks the documentation: public symbols have comments, types that a client starts from have examples, articles compile,
+`docc` converts without a warning.
 
 Usage: documentation.py BIN (the folder of `swift build --show-bin-path`) | --self-test
 """
@@ -29,6 +30,13 @@ def undocumented(graph):
                 symbol["identifier"]["precise"]:
             faults.append(".".join(path))
     return faults
+
+
+def without_example(graph, front_page):
+    """Types that a client starts from, which are those that the catalogue's front page lists, without an example."""
+    comments = {symbol["pathComponents"][0]: "\n".join(line["text"] for line in symbol.get("docComment", {}).get("lines", []))
+                for symbol in graph["symbols"] if len(symbol["pathComponents"]) == 1}
+    return [name for name in re.findall(r"^- ``(\w+)``$", front_page, re.MULTILINE) if "```swift" not in comments.get(name, "")]
 
 
 def programs(text):
@@ -64,6 +72,9 @@ def symbol_graphs(bin_path, folder):
             continue
         content = all_symbols(out)
         faults += [f"{module}: {name} has no comment" for name in undocumented(content)]
+        if module == CATALOG.stem:
+            page = (CATALOG / f"{module}.md").read_text(encoding="utf-8")
+            faults += [f"{module}: the comment of {name} has no example" for name in without_example(content, page)]
         print(f"{module}: {len(content['symbols'])} public symbols")
     return faults
 
@@ -107,7 +118,10 @@ def self_test():
 
     graph = {"symbols": [symbol("good", docComment={"lines": []}), symbol("bad"), symbol("==(_:_:)")]}
     article = "text\n```swift\nlet a = 1\n```\n```sh\nls\n```\n```swift\nprint(a)\n```\n"
-    return undocumented(graph) == ["Type.bad"] and programs(article) == "let a = 1\n\nprint(a)\n"
+    types = {"symbols": [{"pathComponents": [name], "docComment": {"lines": [{"text": text}]}}
+                         for name, text in [("A", "```swift"), ("B", "B."), ("C", "C.")]]}
+    return (undocumented(graph) == ["Type.bad"] and programs(article) == "let a = 1\n\nprint(a)\n"
+            and without_example(types, "# ``M``\n- ``A``\n- ``B``\n- ``A/b``\n") == ["B"])
 
 
 def main():

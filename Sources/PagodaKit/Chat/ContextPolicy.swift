@@ -2,6 +2,10 @@
 internal import CxxCore
 
 /// What happens when a conversation and its answer no longer fit the model's context.
+///
+/// ```swift
+/// session.contextPolicy = .stop  // throws PagodaError.contextOverflow instead of forgetting old turns
+/// ```
 public enum ContextPolicy: String, Hashable, Sendable, CaseIterable, Codable {
   /// The oldest turns are left out of the prompt: whole turns, in steps of a quarter of the context, so that the
   /// following prompts start alike and the prefix cache keeps hitting. The system prompt, the tools and the last turn

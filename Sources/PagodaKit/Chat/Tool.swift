@@ -2,6 +2,12 @@
 public import PagodaFoundation
 
 /// A function that a model may call, as the model sees it.
+///
+/// ```swift
+/// let definition = ToolDefinition(
+///   name: "roll", description: "Rolls dice.", parameters: .object([.init("sides", .integer(in: 2...100))]))
+/// let tool = Tool(definition) { call in "\(Int.random(in: 1...6))" }
+/// ```
 public struct ToolDefinition: Hashable, Sendable, Codable {
   /// The name by which the model calls it.
   public var name: String
@@ -40,6 +46,11 @@ public struct ToolDefinition: Hashable, Sendable, Codable {
 }
 
 /// A tool call made by a model.
+///
+/// ```swift
+/// struct Place: Decodable { var city: String }
+/// if case .toolCall(let call) = event { print(call.name, try call.decodeArguments(as: Place.self).city) }
+/// ```
 public struct ToolCall: Hashable, Sendable, Codable, Identifiable {
   /// Identifies the call; its result refers to it.
   public var id: String

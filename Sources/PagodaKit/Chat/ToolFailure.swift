@@ -17,6 +17,10 @@ public enum ToolFailurePolicy: Hashable, Sendable {
 }
 
 /// A tool call that failed.
+///
+/// ```swift
+/// if case .toolFailed(let failure) = event { print(failure.call.name, failure.message) }
+/// ```
 public struct ToolFailure: Hashable, Sendable {
   /// The call.
   public var call: ToolCall

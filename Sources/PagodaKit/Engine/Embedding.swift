@@ -10,6 +10,11 @@ public enum Pooling: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A text as a vector.
+///
+/// ```swift
+/// let (question, text) = (try await engine.embed("Which pets bark?"), try await engine.embed("A small dog."))
+/// print(question.similarity(to: text))
+/// ```
 public struct Embedding: Hashable, Sendable {
   /// The components; their number is the model's hidden size.
   public var values: [Float]

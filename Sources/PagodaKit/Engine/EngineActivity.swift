@@ -58,6 +58,11 @@ public struct EngineActivity: Hashable, Sendable {
 }
 
 /// A live view of an engine's requests. The engine records them only while a watch exists.
+///
+/// ```swift
+/// let watch = engine.watch()
+/// for lane in watch.activity.lanes { print(lane) }
+/// ```
 public final class EngineWatch: Sendable {
   private let core: EngineCore
   private let isOpen: Bool

@@ -3,6 +3,11 @@ internal import CxxCore
 
 /// The measured limits of this machine with a number of threads, or of its GPU, for comparison with the speed of a
 /// model.
+///
+/// ```swift
+/// let limits = try await MachineLimits.measure()
+/// print(limits)
+/// ```
 public struct MachineLimits: Hashable, Sendable {
   /// An arithmetic peak.
   public struct Peak: Hashable, Sendable {

@@ -3,6 +3,11 @@ internal import CxxCore
 internal import Foundation
 
 /// A machine that runs some layers of a model for an engine with ``EngineOptions/pipeline``.
+///
+/// ```swift
+/// let model = ModelSource.folder(path: "Models/Qwen3.5-9B")
+/// try await PipelineStage.run(model, options: EngineOptions(), address: ":9000") { print($0) }
+/// ```
 public enum PipelineStage {
   /// Serves one engine after another; returns only when it cannot start or, under MPI, when the first rank has ended.
   /// - Parameters:

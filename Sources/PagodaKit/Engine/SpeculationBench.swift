@@ -2,6 +2,12 @@
 internal import CxxCore
 
 /// Measures speculative decoding on this machine: the same requests with and without drafts, interleaved.
+///
+/// ```swift
+/// var bench = SpeculationBench()
+/// bench.tokens = 64
+/// try await bench.run(.mini, options: EngineOptions()) { print($0.kind, $0.speedup) }
+/// ```
 public struct SpeculationBench: Hashable, Sendable {
   /// A text to measure.
   public struct Prompt: Hashable, Sendable {

@@ -2,6 +2,15 @@
 internal import Foundation
 
 /// Whether a model can be used on this machine.
+///
+/// ```swift
+/// switch await model.availability() {
+/// case .available(let plan): print("needs \(plan.totalBytes >> 20) MiB")
+/// case .notDownloaded(let bytes): print("download:", bytes ?? 0)
+/// case .unavailable(let error): print(error.message)
+/// @unknown default: break
+/// }
+/// ```
 public enum Availability: Hashable, Sendable {
   /// It can; the plan has the memory it needs.
   case available(MemoryPlan)

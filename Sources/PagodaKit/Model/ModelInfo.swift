@@ -1,6 +1,11 @@
 // ModelInfo and MemoryPlan: a model's properties and its memory use.
 
 /// A model's properties and its memory plan.
+///
+/// ```swift
+/// let info = try await Engine.inspect(.folder(path: "Models/Qwen3.5-0.8B"))  // loads nothing
+/// print(info.architecture, info.contextLength, info.plan.totalBytes)
+/// ```
 public struct ModelInfo: Hashable, Sendable {
   /// The architecture's name in `config.json`.
   public var architecture: String = ""
@@ -57,6 +62,11 @@ public struct ModelInfo: Hashable, Sendable {
 }
 
 /// The memory of an engine, computed before anything is allocated. Sizes are in bytes.
+///
+/// ```swift
+/// let plan = try await ModelContainer(.mini).memoryEstimate()
+/// print(plan.weightsBytes, plan.totalBytes, plan.deviceLimitBytes)
+/// ```
 public struct MemoryPlan: Hashable, Sendable {
   /// The device's memory limit.
   public var deviceLimitBytes: Int64 = 0
@@ -98,6 +108,11 @@ public struct MemoryPlan: Hashable, Sendable {
 }
 
 /// A snapshot of an engine's activity.
+///
+/// ```swift
+/// let now = engine.statistics
+/// print(now.running, "running,", now.blocks - now.freeBlocks, "blocks in use")
+/// ```
 public struct EngineStatistics: Hashable, Sendable {
   /// Waiting requests.
   public var waiting: Int = 0

@@ -1,6 +1,12 @@
 // ModelSource: the origin of a model.
 
 /// The origin of a model.
+///
+/// ```swift
+/// let engine = try await Engine.load(.folder(path: "Models/Qwen3.5-0.8B"))
+/// let demo = try await Engine.load(.mini)                        // with the product PagodaMini
+/// let hub = ModelContainer(.hub("Qwen/Qwen3.5-0.8B"))            // with the product PagodaHub
+/// ```
 public enum ModelSource: Hashable, Sendable {
   /// A folder with `config.json`, safetensors files and, for text, `tokenizer.json`.
   case folder(path: String)
@@ -14,6 +20,12 @@ public enum ModelSource: Hashable, Sendable {
 }
 
 /// A model whose files are in memory, usually embedded in the program. Models with equal names are equal.
+///
+/// ```swift
+/// let config = EmbeddedModel.File(name: "config.json", bytes: configBytes)
+/// let weights = EmbeddedModel.File(name: "model.safetensors", bytes: weightBytes)
+/// let engine = try await Engine.load(.embedded(EmbeddedModel(name: "tiny", files: [config, weights])))
+/// ```
 public struct EmbeddedModel: Hashable, Sendable {
   /// A file of a model.
   public struct File: @unchecked Sendable {
@@ -48,6 +60,14 @@ public struct EmbeddedModel: Hashable, Sendable {
 }
 
 /// A model that is downloaded when it is first needed. Models with equal names are equal.
+///
+/// ```swift
+/// let mine = FetchedModel(name: "mine") { progress in
+///   try await download("https://example.com/mine", to: folder, progress: progress)
+///   return folder
+/// }
+/// let model = ModelContainer(.fetched(mine))
+/// ```
 public struct FetchedModel: Hashable, Sendable {
   /// Its name at its origin.
   public let name: String

@@ -3,6 +3,16 @@
 /// An event in the stream of an answer. A token comes first, then the text that it completes, if any; `finished` comes
 /// last, exactly once. An answer that fails or is cancelled ends the stream with an error instead. Later versions may
 /// add cases.
+///
+/// ```swift
+/// for try await event in engine.submit(Request("Hello!")) {
+///   switch event {
+///   case .text(let text): print(text, terminator: "")
+///   case .finished(let completion): print(completion.finishReason)
+///   default: break
+///   }
+/// }
+/// ```
 public enum Event: Hashable, Sendable {
   /// More of the answer.
   case text(String)
@@ -69,6 +79,11 @@ public enum FinishReason: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The finish reason of an answer, its usage and timings.
+///
+/// ```swift
+/// let completion = try await engine.respond(to: "Hello!").completion
+/// if completion.finishReason == .length { print("cut after \(completion.usage.completionTokens) tokens") }
+/// ```
 public struct Completion: Hashable, Sendable {
   /// Why it ended.
   public var finishReason: FinishReason
@@ -141,6 +156,11 @@ public struct Timings: Hashable, Sendable {
 }
 
 /// A whole answer. Its description is its text.
+///
+/// ```swift
+/// let response = try await engine.respond(to: "Hello!")
+/// print(response.text, response.reasoning, response.usage.completionTokens, response.completion.finishReason)
+/// ```
 public struct Response: Hashable, Sendable, CustomStringConvertible {
   /// The answer.
   public var text: String

@@ -3,6 +3,10 @@
 extension SamplingParameters {
   /// "Exclude top choices": of the tokens that are likely enough, only the least likely may be sampled. Makes prose
   /// less predictable.
+  ///
+  /// ```swift
+  /// let sampling = SamplingParameters(temperature: 1, xtc: .init(probability: 0.5))
+  /// ```
   public struct XTC: Hashable, Sendable, Codable {
     /// How often the rule applies, in [0, 1].
     public var probability: Double
@@ -17,6 +21,10 @@ extension SamplingParameters {
   }
 
   /// The temperature follows the entropy of each token's distribution.
+  ///
+  /// ```swift
+  /// let sampling = SamplingParameters(temperature: 1, dynamicTemperature: .init(range: 0.5))
+  /// ```
   public struct DynamicTemperature: Hashable, Sendable, Codable {
     /// The temperature lies between ``SamplingParameters/temperature`` minus and plus this value.
     public var range: Double
@@ -31,6 +39,10 @@ extension SamplingParameters {
   }
 
   /// "Don't repeat yourself": tokens that would continue a repetition become less likely, the more so the longer it is.
+  ///
+  /// ```swift
+  /// let sampling = SamplingParameters(dry: .init(multiplier: 0.8))
+  /// ```
   public struct DRY: Hashable, Sendable, Codable {
     /// The penalty of a repetition that is just too long; 0 switches the rule off.
     public var multiplier: Double

@@ -22,6 +22,16 @@ public protocol Guided {
 }
 
 /// A description or limits of one property, by its name in JSON.
+///
+/// ```swift
+/// struct City: Decodable, Guided {
+///   var name: String
+///   var population: Int
+///   static var guides: [Guide] {
+///     [Guide("name", description: "Its English name.", length: 1...40), Guide("population", in: 0...50_000_000)]
+///   }
+/// }
+/// ```
 public struct Guide: Hashable, Sendable {
   /// The name of the property.
   public var name: String

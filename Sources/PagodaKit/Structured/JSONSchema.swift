@@ -149,6 +149,10 @@ public struct JSONSchema: Hashable, Sendable {
 }
 
 /// The format of a string, such as `.date` or `"date"`.
+///
+/// ```swift
+/// let schema = JSONSchema.object([.init("born", .string(format: .date)), .init("mail", .string(format: .email))])
+/// ```
 public struct StringFormat: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
   /// Its name in a JSON schema.
   public var rawValue: String

@@ -22,6 +22,12 @@ public struct StructuredResponse<Value: Sendable>: Sendable {
 
 /// A partial value of a streamed answer. Missing parts are empty: strings and lists without content, zero, false, nil,
 /// or the first case.
+///
+/// ```swift
+/// for try await part in session.streamResponse(to: "Describe Lima.", generating: City.self) {
+///   print(part.value.name, part.isComplete)
+/// }
+/// ```
 public struct PartialValue<Value: Sendable>: Sendable {
   /// The value so far.
   public var value: Value

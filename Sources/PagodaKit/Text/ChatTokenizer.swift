@@ -2,6 +2,10 @@
 
 /// A tokenizer with a chat template, which ``Engine/submit(_:tokenizer:)`` uses instead of the model's own, such as
 /// `HubTokenizer` of the product PagodaTransformers.
+///
+/// ```swift
+/// for try await event in engine.submit(Request("Hello!"), tokenizer: myTokenizer) { print(event) }
+/// ```
 public protocol ChatTokenizer: TextTokenizer {
   /// Token ids of a conversation rendered by the chat template, ready for the answer.
   /// - Parameters:

@@ -2,6 +2,10 @@
 import Foundation
 
 /// A key with a name and limits.
+///
+/// ```swift
+/// options.namedKeys = try APIKey.parse(String(contentsOfFile: "keys.txt", encoding: .utf8), from: "keys.txt")
+/// ```
 public struct APIKey: Sendable, Hashable {
   /// The holder's name in logs; never the key itself.
   public var name: String

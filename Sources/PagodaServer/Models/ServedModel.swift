@@ -2,6 +2,11 @@
 import PagodaKit
 
 /// One of several models that a server loads on demand.
+///
+/// ```swift
+/// let server = try Server.listen()
+/// try await server.serve([ServedModel(name: "small", source: .folder(path: "Models/Qwen3.5-0.8B"))])
+/// ```
 public struct ServedModel: Sendable {
   /// Its name in requests and reports.
   public var name: String
@@ -22,6 +27,10 @@ public struct ServedModel: Sendable {
 }
 
 /// Another name for a model of a server.
+///
+/// ```swift
+/// options.aliases = [ModelAlias("gpt-*", model: "small")]
+/// ```
 public struct ModelAlias: Hashable, Sendable {
   /// The name, in which `*` matches any text: `gpt-4o`, `claude-*`.
   public var pattern: String

@@ -5,6 +5,10 @@ import Foundation
 ///
 /// The servers need the same model files, the same build, and processors that compute the same bits: files of any other
 /// server are never found. They trust each other, and authenticate by a secret.
+///
+/// ```swift
+/// options.prefixSharing = PrefixSharing(folder: "/cache/prefixes", secretFile: "/etc/pagoda/secret")
+/// ```
 public struct PrefixSharing: Sendable {
   /// The engine's folder of prefix files: `EngineOptions.prefixCacheFolder`.
   public var folder: String
