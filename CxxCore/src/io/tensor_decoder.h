@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/result.h"
+#include "base/weight_format.h"
 
 namespace pagoda::io {
 
@@ -14,6 +16,13 @@ class TensorDecoder {
   virtual ~TensorDecoder() = default;
   // Decodes elements [begin, begin + into.size()); both are multiples of the last dimension.
   virtual Status read(uint64_t begin, std::span<float> into) const = 0;
+  // The format of the matrix in the file, a float type or a stored one; empty if a device cannot use it as it is.
+  virtual std::optional<WeightFormat> stored_format() const { return std::nullopt; }
+  // Rows [first, first + count), stored_row_bytes() each, if stored_format() is a stored one.
+  virtual Status read_stored([[maybe_unused]] uint64_t first, [[maybe_unused]] uint64_t count,
+                             [[maybe_unused]] std::span<std::byte> into) const {
+    return make_error(StatusCode::unsupported, "a tensor is only read as floats");
+  }
 };
 
 }  // namespace pagoda::io

@@ -17,6 +17,7 @@
 #include "io/gguf/config.h"
 #include "io/gguf/files.h"
 #include "io/gguf/names.h"
+#include "io/gguf/stored.h"
 #include "io/tensor_decoder.h"
 
 namespace pagoda::io {
@@ -33,22 +34,70 @@ class GgufDecoder final : public TensorDecoder {
   Change change = Change::none;
 
   Status read(uint64_t begin, std::span<float> into) const override {
-    const uint64_t cols = static_cast<uint64_t>(cols_), count = into.size() / cols;
-    uint64_t first = begin / cols;
+    const uint64_t cols = static_cast<uint64_t>(cols_);
+    return each_run(begin / cols, into.size() / cols, [&](uint64_t row, uint64_t done, uint64_t run) {
+      return read_floats(row, into.subspan(done * cols, run * cols));
+    });
+  }
+
+  std::optional<WeightFormat> stored_format() const override {
+    if (change != Change::none) return std::nullopt;
+    return column_order.empty() ? gguf_format(type_.id) : gguf_format(type_.id, column_run());
+  }
+
+  Status read_stored(uint64_t first, uint64_t count, std::span<std::byte> into) const override {
+    const size_t row_bytes = into.size() / count;
+    return each_run(first, count, [&](uint64_t row, uint64_t done, uint64_t run) {
+      return read_blocks(row, run, row_bytes, into.data() + done * row_bytes);
+    });
+  }
+
+ private:
+  // Calls body(first row in the file, rows done, rows) for each run of consecutive rows in the file.
+  template <class Body>
+  Status each_run(uint64_t first, uint64_t count, Body&& body) const {
     for (uint64_t done = 0; done < count;) {
-      uint64_t run = 1;  // consecutive rows in the file
+      uint64_t run = 1;
       const uint64_t stored = row_order.empty() ? first + done : row_order[first + done];
       while (done + run < count && (row_order.empty() || row_order[first + done + run] == stored + run)) ++run;
-      PAGODA_RETURN_IF_ERROR(read_stored(stored, into.subspan(done * cols, run * cols)));
+      PAGODA_RETURN_IF_ERROR(body(stored, done, run));
       done += run;
     }
     return ok_status();
   }
 
- private:
-  Status read_stored(uint64_t row, std::span<float> into) const {
+  uint64_t row_bytes() const noexcept { return static_cast<uint64_t>(cols_) / type_.block_size * type_.block_bytes; }
+
+  // The largest number of columns such that each aligned run of them stays together.
+  int64_t column_run() const noexcept {
+    size_t divisor = column_order.size();
+    for (size_t i = 1; i < column_order.size(); ++i)
+      if (column_order[i] != column_order[i - 1] + 1) divisor = std::gcd(std::gcd(divisor, i), size_t{column_order[i]});
+    return static_cast<int64_t>(divisor);
+  }
+
+  Status read_blocks(uint64_t row, uint64_t count, size_t stored_bytes, std::byte* to) const {
+    std::vector<std::byte> raw(count * row_bytes());
+    PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + row * row_bytes(), raw));
+    const QuantFormat& in_file = quant_format(*gguf_format(type_.id));
+    const QuantFormat& wanted = quant_format(*stored_format());
+    std::vector<std::byte> in_order(column_order.empty() ? 0 : stored_row_bytes(in_file, cols_));
+    for (uint64_t i = 0; i < count; ++i, to += stored_bytes) {
+      const StoredRow out = stored_row(wanted, cols_, to);
+      if (column_order.empty()) {
+        split_gguf_row(type_.id, raw.data() + i * row_bytes(), cols_, out);
+        continue;
+      }
+      const StoredRow split = stored_row(in_file, cols_, in_order.data());
+      split_gguf_row(type_.id, raw.data() + i * row_bytes(), cols_, split);
+      reorder_gguf_row(type_.id, wanted, split, column_order, out);
+    }
+    return ok_status();
+  }
+
+  Status read_floats(uint64_t row, std::span<float> into) const {
     const uint64_t cols = static_cast<uint64_t>(cols_), blocks_per_row = cols / type_.block_size;
-    const uint64_t row_bytes = blocks_per_row * type_.block_bytes;
+    const uint64_t row_bytes = this->row_bytes();
     const uint64_t rows_at_once = std::max<uint64_t>(1, (uint64_t{1} << 20) / row_bytes);
     std::vector<std::byte> raw;
     std::vector<float> as_stored(column_order.empty() ? 0 : cols);

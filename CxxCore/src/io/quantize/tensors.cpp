@@ -10,8 +10,10 @@
 
 #include "base/concat.h"
 #include "base/json.h"
+#include "base/quant/stored_row.h"
 #include "base/quoted.h"
 #include "io/config/model_config.h"
+#include "io/quantize/stored.h"
 
 #pragma clang fp contract(off)
 
@@ -131,8 +133,7 @@ class QuantizedDecoder final : public TensorDecoder {
     for (uint64_t first = begin / cols_, count = 0; first < end; first += count) {
       count = std::min(at_once, end - first);
       const uint64_t first_scale = first / scale_rows, num_scales = (first + count - 1) / scale_rows - first_scale + 1;
-      // One spare byte: a 5-bit element may straddle the last two bytes.
-      PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, 1));
+      PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, kSpareBytes));
       PAGODA_RETURN_IF_ERROR(scales_.read(first_scale, num_scales, scale_bytes, scales));
       if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
       for (uint64_t row = first; row < first + count; ++row) {
@@ -140,6 +141,29 @@ class QuantizedDecoder final : public TensorDecoder {
         decode_row(packed.data() + (row - first) * row_bytes, scales.data() + scale_at,
                    biases_ ? biases.data() + scale_at : nullptr, into.subspan(row * cols_ - begin, cols_));
       }
+    }
+    return ok_status();
+  }
+
+  std::optional<WeightFormat> stored_format() const override {
+    if (packing_.mode == Mode::mxfp4) return weight_format(QuantId::mxfp4);
+    return packing_.mode == Mode::affine ? affine_format(packing_.bits, packing_.group, scales_.entry.dtype)
+                                         : std::nullopt;
+  }
+
+  Status read_stored(uint64_t first, uint64_t count, std::span<std::byte> into) const override {
+    const QuantFormat& format = quant_format(*stored_format());
+    const uint64_t row_bytes = cols_ * static_cast<uint64_t>(packing_.bits) / 8;
+    const uint64_t scale_bytes = cols_ / static_cast<uint64_t>(packing_.group) * dtype_bytes(scales_.entry.dtype);
+    std::vector<std::byte> packed, scales, biases;
+    PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, kSpareBytes));
+    PAGODA_RETURN_IF_ERROR(scales_.read(first, count, scale_bytes, scales));
+    if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
+    for (uint64_t i = 0; i < count; ++i) {
+      const StoredRow row = stored_row(format, static_cast<int64_t>(cols_), into.data() + i * (into.size() / count));
+      unpack_codes(packed.data() + i * row_bytes, packing_.bits, cols_, row.codes);
+      std::memcpy(row.scales, scales.data() + i * scale_bytes, scale_bytes);
+      if (biases_) std::memcpy(row.mins, biases.data() + i * scale_bytes, scale_bytes);
     }
     return ok_status();
   }
