@@ -31,7 +31,11 @@ class Weight {
   virtual size_t size_bytes() const noexcept = 0;  // on the device, after repacking
   // The device's own representation, to be saved in a file for adopt_weight(); empty if the host cannot see it.
   virtual std::span<const std::byte> bytes() const noexcept = 0;
+  // The weights that this one was joined from, in the order of their rows; empty: it is one.
+  virtual std::span<const std::unique_ptr<Weight>> pieces() const noexcept { return {}; }
 };
+
+constexpr int64_t kPieceRows = 16;
 
 // How a device reads a weight's elements while converting them to its own format.
 struct WeightSource {
@@ -39,6 +43,9 @@ struct WeightSource {
   DType dtype = DType::f32;  // of the elements read: f32, f16 or bf16
   int64_t rows = 0, cols = 0;
   std::function<Status(int64_t row_begin, int64_t row_count, std::byte* into)> read_rows;
+  // For a stored format: rows as base/quant/stored_row.h describes them; may be called from several threads.
+  std::function<Status(int64_t row_begin, int64_t row_count, std::span<std::byte> into)> read_stored{};
+  std::function<Status(int64_t num_rows)> rows_done{};  // after some rows of a stored format; an error ends the load
 };
 
 struct StepLimits {
@@ -153,6 +160,13 @@ class Device {
   // Elements are converted, quantised and repacked while loading, never per step.
   virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) = 0;
   virtual size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept = 0;  // exact
+
+  // Whether make_weight() takes stored formats, and join_weights() joins them with each other and with f32 and f16.
+  virtual bool keeps_stored_formats() const noexcept { return false; }
+  // Stacks weights of as many columns by rows; every one but the last has a multiple of kPieceRows rows.
+  virtual Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>>) {
+    return make_error(StatusCode::unsupported, info().name + " joins no weights");
+  }
 
   // Identifies the meaning of Weight::bytes() for a format: equal text means equal layout, on any machine and in any
   // version. Empty if weights cannot be adopted.

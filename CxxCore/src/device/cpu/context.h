@@ -40,6 +40,8 @@ struct MatmulMemory {
   static constexpr int64_t row_bytes(int64_t groups, PackedFormat format) noexcept {
     return groups * kPackedColumns * (format == kPackedBf16 ? 2 : 1) + 64;
   }
+  // The same for rows of weights in the formats of files: less than for bf16.
+  static constexpr int64_t grouped_stride(int64_t padded) noexcept { return grouped_row_bytes(padded) + 64; }
 };
 
 struct Context {

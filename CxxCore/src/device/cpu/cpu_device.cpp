@@ -7,7 +7,10 @@
 #include "device/cpu/cpu_encoder.h"
 #include "device/cpu/dispatch.h"
 #include "device/cpu/matmul_plan.h"
+#include "device/cpu/matmul_tile.h"
 #include "device/cpu/packed_weight.h"
+#include "device/cpu/stored/joined_weight.h"
+#include "device/cpu/stored/stored_weight.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
 
@@ -32,17 +35,24 @@ class CpuDevice final : public Device {
     return host::make_buffer(size_bytes, label);
   }
   Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
+    if (is_stored(format)) return make_stored_weight(source, format, *pool_);
     return is_packed(format) ? make_packed_weight(source, format, kernels_, *pool_) : host::make_weight(source, format);
   }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
+    if (is_stored(format)) return static_cast<size_t>(stored_layout(format, rows, cols).size_bytes);
     return is_packed(format) ? static_cast<size_t>(packed_layout(format, rows, cols, kernels_.packed.run).size_bytes)
                              : host::weight_bytes(rows, cols, format);
+  }
+  bool keeps_stored_formats() const noexcept override { return true; }
+  Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>> pieces) override {
+    return std::unique_ptr<Weight>(new JoinedWeight(std::move(pieces)));
   }
   // Includes the kernels' name: nothing guarantees that two instruction sets rotate a row to the same bits.
   std::string weight_layout(WeightFormat format) const override {
     const std::string name(weight_format_name(format));
-    if (!is_packed(format)) return "rows " + name;
-    return concat("packed ", kPackedVersion, " ", kernels_.name, " run ", kernels_.packed.run, " ", name);
+    if (!has_blocks(format)) return "rows " + name;
+    return concat(is_packed(format) ? "" : concat("stored ", kStoredVersion, ", "), "packed ", kPackedVersion, " ",
+                  kernels_.name, " run ", kernels_.packed.run, " ", name);
   }
   Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
                                                std::unique_ptr<Buffer> bytes) override {
@@ -51,6 +61,8 @@ class CpuDevice final : public Device {
       return make_error(
           StatusCode::invalid_argument,
           concat("a weight of ", bytes->size_bytes(), " bytes cannot be adopted, expected ", expected, ", aligned"));
+    if (is_stored(format))
+      return std::unique_ptr<Weight>(new StoredWeight(format, stored_layout(format, rows, cols), std::move(bytes)));
     if (is_packed(format))
       return std::unique_ptr<Weight>(
           new PackedWeight(packed_layout(format, rows, cols, kernels_.packed.run), format, std::move(bytes)));

@@ -9,6 +9,7 @@
 
 #include "base/dtype.h"
 #include "base/kv_row.h"
+#include "device/cpu/stored_tile.h"
 #include "device/host/quantise.h"
 #include "device/latent_ops.h"
 #include "device/op_args.h"
@@ -89,6 +90,7 @@ constexpr int64_t kPackedScratch = 512 * 32 * 4 + 1024 * 32;
 struct Packed {
   int64_t run;  // adjacent columns of a channel stored contiguously in an int8 block: 4 or 8
   void (*matmul[kNumPackedFormats])(const PackedTile& tile);
+  void (*stored)(const StoredTile& tile);
 };
 
 struct NormRow {
@@ -214,6 +216,7 @@ struct Kernels {
   void (*rotate)(float* x, int64_t n, int64_t block);                                // host::rotate
   void (*to_int8)(const float* x, int64_t n, float* rotated, const PackedRow& row);  // rotated: [padded n] scratch
   void (*to_bf16)(const float* x, int64_t n, const PackedRow& row);
+  void (*to_groups)(const float* x, int64_t n, const GroupedRow& row);
   void (*widen[kNumFormats])(const void* from, int64_t n, float* to);   // to float
   void (*narrow[kNumFormats])(const float* from, int64_t n, void* to);  // from float, rounding to nearest even
   void (*rms_norm)(const NormRow& row);
@@ -244,7 +247,8 @@ extern const Kernels kKernels;
 }
 namespace vnni {
 extern const Packed kPacked;
-}
+void matmul_stored(const StoredTile& tile);
+}  // namespace vnni
 namespace avx512bf16 {
 void matmul_bf16(const PackedTile& tile);
 }
@@ -261,7 +265,8 @@ extern const Kernels kKernels;
 }
 namespace dotprod {
 extern const Packed kPacked;
-}
+void matmul_stored(const StoredTile& tile);
+}  // namespace dotprod
 namespace i8mm {
 extern const Packed kPacked;
 }

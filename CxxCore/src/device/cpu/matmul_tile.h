@@ -3,14 +3,32 @@
 
 #include "device/cpu/context.h"
 #include "device/cpu/packed_weight.h"
+#include "device/cpu/stored/joined_weight.h"
+#include "device/cpu/stored/stored_weight.h"
 
 namespace pagoda::device::cpu {
 
-// Packs `x` [cols] into row `row` of the matmul memory.
-inline void pack_to(const Context& context, const PackedWeight& weight, const float* x, int64_t row,
-                    int thread) noexcept {
-  const PackedLayout& layout = weight.layout();
+// Whether products of a weight begin at multiples of 16 outputs.
+constexpr bool has_blocks(WeightFormat format) noexcept {
+  return is_packed(format) || is_stored(format) || format == WeightFormat::stored;
+}
+
+inline int64_t padded_cols(int64_t cols) noexcept {
+  return (cols + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
+}
+
+// Packs `x` [cols] into row `row` of the matmul memory, if the weight's products need it.
+inline void pack_to(const Context& context, const Weight& any, const float* x, int64_t row, int thread) noexcept {
   const MatmulMemory& memory = context.matmul;
+  if (is_stored(any.format()) || any.format() == WeightFormat::stored) {
+    const int64_t padded = padded_cols(any.cols());
+    std::byte* at = memory.values + row * MatmulMemory::grouped_stride(padded);
+    context.kernels->to_groups(x, any.cols(),
+                               {at, reinterpret_cast<float*>(at + grouped_scales_at(padded)),
+                                reinterpret_cast<int32_t*>(at + grouped_sums_at(padded))});
+  }
+  if (!is_packed(any.format())) return;
+  const PackedLayout& layout = static_cast<const PackedWeight&>(any).layout();
   const PackedRow to{memory.values + row * MatmulMemory::row_bytes(layout.groups, layout.format), memory.scales + row,
                      memory.sums + row};
   if (layout.format == kPackedBf16) context.kernels->to_bf16(x, layout.cols, to);
@@ -40,6 +58,24 @@ inline void multiply_packed(const Context& context, const PackedWeight& weight, 
   tile.n = count;
   tile.scratch = memory.scratch + thread * kPackedScratch;
   context.kernels->packed.matmul[format](tile);
+}
+
+// The same for a weight in the format of its file.
+inline void multiply_stored(const Context& context, const StoredWeight& weight, Rows rows, int64_t begin, int64_t count,
+                            const float* bias, float* out, int64_t out_stride, int thread) noexcept {
+  StoredTile tile{};
+  weight.place(begin / kBlockChannels, tile);
+  tile.padded = padded_cols(weight.cols());
+  tile.x_stride = MatmulMemory::grouped_stride(tile.padded);
+  tile.x = context.matmul.values + rows.first * tile.x_stride;
+  tile.m = rows.count;
+  tile.blocks = (count + kBlockChannels - 1) / kBlockChannels;
+  tile.bias = bias;
+  tile.out = out;
+  tile.out_stride = out_stride;
+  tile.n = count;
+  tile.scratch = context.matmul.scratch + thread * kPackedScratch;
+  context.kernels->packed.stored(tile);
 }
 
 }  // namespace pagoda::device::cpu

@@ -29,7 +29,7 @@ struct PackedLayout {
 PackedLayout packed_layout(WeightFormat format, int64_t rows, int64_t cols, int64_t run) noexcept;
 
 constexpr bool is_packed(WeightFormat format) noexcept {
-  return format != WeightFormat::f32 && format != WeightFormat::f16;
+  return format == WeightFormat::bf16 || format == WeightFormat::q8 || format == WeightFormat::q4;
 }
 
 class PackedWeight final : public Weight {

@@ -8,6 +8,7 @@
 #include "base/assign_or_return.h"
 #include "base/checked.h"
 #include "base/concat.h"
+#include "base/quant/stored_row.h"
 #include "device/host/host_memory.h"
 #include "device/host/quantise.h"
 
@@ -50,6 +51,17 @@ bool convert_row(const std::byte* from, DType from_type, int64_t count, DType to
     fits = fits && ((bits & 0x7fff) != infinity || std::isinf(value));
   }
   return fits;
+}
+
+// The numbers of a stored weight, as floats.
+Status read_stored_into(const WeightSource& source, WeightFormat format, std::byte* to) {
+  const QuantFormat& f = quant_format(format);
+  std::vector<std::byte> row(stored_row_bytes(f, source.cols));
+  for (int64_t i = 0; i < source.rows; ++i, to += padded(source.cols) * 4) {
+    PAGODA_RETURN_IF_ERROR(source.read_stored(i, 1, row));
+    dequantise(f, stored_row(f, source.cols, row.data()), source.cols, reinterpret_cast<float*>(to));
+  }
+  return source.rows_done ? source.rows_done(source.rows) : ok_status();
 }
 
 constexpr DType element_type(WeightFormat format) noexcept {
@@ -117,12 +129,9 @@ HostWeight::HostWeight(std::unique_ptr<Buffer> buffer, int64_t rows, int64_t col
       row_stride_(padded(cols)),
       dtype_(dtype) {}
 
-Status check_source(const WeightSource& source) {
+static Status check_size(const WeightSource& source, bool has_reader) {
   const std::string who = "weight " + source.name + ": ";
-  if (!is_weight_type(source.dtype))
-    return make_error(StatusCode::unsupported,
-                      who + "is " + std::string(dtype_name(source.dtype)) + "; known are float32, float16, bfloat16");
-  if (source.rows < 1 || source.cols < 1 || !source.read_rows)
+  if (source.rows < 1 || source.cols < 1 || !has_reader)
     return make_error(StatusCode::invalid_argument, who + "has no elements or no reader");
   constexpr int64_t kMostPadding = 127;  // upper bound for the padding of rows or columns in any format
   uint64_t elements, bytes;
@@ -134,15 +143,47 @@ Status check_source(const WeightSource& source) {
   return ok_status();
 }
 
+Status check_source(const WeightSource& source) {
+  if (!is_weight_type(source.dtype))
+    return make_error(StatusCode::unsupported, "weight " + source.name + ": is " +
+                                                   std::string(dtype_name(source.dtype)) +
+                                                   "; known are float32, float16, bfloat16");
+  return check_size(source, source.read_rows != nullptr);
+}
+
+Status check_stored_source(const WeightSource& source, WeightFormat format) {
+  PAGODA_RETURN_IF_ERROR(check_size(source, source.read_stored != nullptr));
+  const int unit = quant_format(format).unit();
+  if (source.cols % unit == 0) return ok_status();
+  return make_error(StatusCode::bad_file,
+                    concat("weight ", source.name, ": rows of ", source.cols, " columns are not a multiple of ", unit,
+                           ", as ", weight_format_name(format), " requires"));
+}
+
+Result<std::unique_ptr<Weight>> join_weights(std::span<const std::unique_ptr<Weight>> pieces) {
+  int64_t rows = 0;
+  const int64_t cols = pieces.front()->cols();
+  for (const auto& piece : pieces) rows += piece->rows();
+  PAGODA_ASSIGN_OR_RETURN(auto buffer, make_buffer(weight_bytes(rows, cols, WeightFormat::f32), "joined weight"));
+  auto joined = std::make_unique<HostWeight>(std::move(buffer), rows, cols, DType::f32);
+  float* to = reinterpret_cast<float*>(const_cast<std::byte*>(joined->row(0)));
+  for (const auto& piece : pieces) {
+    const auto& from = static_cast<const HostWeight&>(*piece);
+    for (int64_t i = 0; i < from.rows(); ++i, to += joined->row_stride()) to_f32(from.row(i), from.dtype(), cols, to);
+  }
+  return std::unique_ptr<Weight>(std::move(joined));
+}
+
 size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept {
   return static_cast<size_t>(rows) * static_cast<size_t>(padded(cols)) * dtype_bytes(element_type(format));
 }
 
 Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) {
-  PAGODA_RETURN_IF_ERROR(check_source(source));
+  PAGODA_RETURN_IF_ERROR(is_stored(format) ? check_stored_source(source, format) : check_source(source));
   PAGODA_ASSIGN_OR_RETURN(auto buffer,
                           make_buffer(weight_bytes(source.rows, source.cols, format), "weight " + source.name));
-  PAGODA_RETURN_IF_ERROR(read_into(source, format, buffer->host_pointer()));
+  PAGODA_RETURN_IF_ERROR(is_stored(format) ? read_stored_into(source, format, buffer->host_pointer())
+                                           : read_into(source, format, buffer->host_pointer()));
   return std::unique_ptr<Weight>(new HostWeight(std::move(buffer), source.rows, source.cols, element_type(format)));
 }
 

@@ -41,6 +41,11 @@ Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFo
 
 // Accepts float types, a non-null reader, and sizes whose product does not overflow.
 Status check_source(const WeightSource& source);
+// Accepts rows of whole groups, a non-null reader, and sizes whose product does not overflow.
+Status check_stored_source(const WeightSource& source, WeightFormat format);
+
+// A weight of floats with the rows of all `pieces`, which are HostWeights.
+Result<std::unique_ptr<Weight>> join_weights(std::span<const std::unique_ptr<Weight>> pieces);
 
 // Copies `count` elements starting at `from` (f32, f16 or bf16) to floats.
 void to_f32(const std::byte* from, DType dtype, int64_t count, float* to) noexcept;

@@ -77,6 +77,10 @@ class ReferenceDevice final : public Device {
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return host::weight_bytes(rows, cols, format);
   }
+  bool keeps_stored_formats() const noexcept override { return true; }
+  Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>> pieces) override {
+    return host::join_weights(pieces);
+  }
   Status reserve(const StepLimits&) override { return ok_status(); }
   size_t reserve_bytes(const StepLimits&) const noexcept override { return 0; }
   Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept override {

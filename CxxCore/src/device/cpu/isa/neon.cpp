@@ -39,6 +39,7 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
 }
 
 #include "device/cpu/kernels/all.h"
+#include "device/cpu/kernels/lookup_neon.h"
 
 }  // namespace pagoda::device::cpu::neon
 

@@ -29,6 +29,12 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
   return sums + ((two << 16) >> 16) + (two >> 16);
 }
 
+PAGODA_INLINE Bytes lookup(Bytes16 table, Bytes codes) {
+  Bytes values = {};
+  for (int i = 0; i < 64; ++i) values[i] = table[codes[i] & 15];
+  return values;
+}
+
 #include "device/cpu/kernels/all.h"
 
 }  // namespace pagoda::device::cpu::portable

@@ -6,6 +6,8 @@
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"
+#include "device/cpu/kernels/stored_panels.h"
+#include "device/cpu/kernels/stored.h"
 #include "device/cpu/kernels/widened.h"
 #include "device/cpu/kernels/attention_parts.h"
 #include "device/cpu/kernels/kv_rows.h"

@@ -165,4 +165,5 @@ static void matmul_4bit(const PackedTile& t) {
   else matmul_pairs<Int4Pairs>(t);
 }
 
-extern const Packed kPacked = {8, {matmul_pairs<Bf16Pairs>, matmul_pairs<Int8Pairs>, matmul_4bit}};
+extern const Packed kPacked = {
+    8, {matmul_pairs<Bf16Pairs>, matmul_pairs<Int8Pairs>, matmul_4bit}, dotprod::matmul_stored};

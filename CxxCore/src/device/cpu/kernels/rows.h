@@ -169,3 +169,26 @@ static void to_bf16(const float* x, int64_t n, const PackedRow& row) {
   over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA { store(to + i, load_up_to(x + i, count)); });
   for (int64_t i = (n + kLanes - 1) / kLanes * kLanes; i < padded; i += kLanes) store(to + i, Vec{});
 }
+
+// Scales of groups below 2^-100 become 0: their reciprocals would overflow.
+static void to_groups(const float* x, int64_t n, const GroupedRow& row) {
+  typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
+  const int64_t padded = (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
+  for (int64_t i = 0; i < padded; i += kRowGroup) {
+    Vec halves[2];
+    for (int h = 0; h < 2; ++h) {
+      const int64_t at = i + h * kLanes;
+      halves[h] = at < n ? load_up_to(x + at, n - at) : Vec{};
+    }
+    const Vec a = __builtin_elementwise_abs(halves[0]), b = __builtin_elementwise_abs(halves[1]);
+    const float most = largest(a > b ? a : b), top = most > 0x1p-100f ? most : 0.0f;
+    const Vec inverse = splat(top > 0.0f ? 127.0f / top : 0.0f);
+    for (int h = 0; h < 2; ++h) {
+      const IntVec q = __builtin_bit_cast(IntVec, halves[h] * inverse + splat(0x1.8p23f)) - 0x4b400000;
+      const ByteVec bytes = __builtin_convertvector(q, ByteVec);
+      __builtin_memcpy(row.values + i + h * kLanes, &bytes, sizeof bytes);
+      row.sums[i / kSumGroup + h] = __builtin_reduce_add(q);
+    }
+    row.scales[i / kRowGroup] = top / 127.0f;
+  }
+}

@@ -7,6 +7,7 @@ extern const Kernels kKernels = {
     .rotate = rotate,
     .to_int8 = to_int8,
     .to_bf16 = to_bf16,
+    .to_groups = to_groups,
     .widen = {widen<float>, widen<F16>, widen<Bf16>},
     .narrow = {narrow<float>, narrow<F16>, narrow<Bf16>},
     .rms_norm = rms_norm,

@@ -152,4 +152,6 @@ static void multiply_rows(const PackedTile& t) {
   _tile_release();
 }
 
-extern const Packed kPacked = {4, {multiply_rows<Bf16Tiles>, multiply_rows<Int8Tiles>, multiply_rows<Int4Tiles>}};
+// Tiles would have to be stored and scaled after every 32 columns: no faster than the VNNI kernels.
+extern const Packed kPacked = {
+    4, {multiply_rows<Bf16Tiles>, multiply_rows<Int8Tiles>, multiply_rows<Int4Tiles>}, vnni::matmul_stored};

@@ -127,4 +127,4 @@ static void matmul_bf16(const PackedTile& t) {
   }
 }
 
-extern const Packed kPacked = {4, {matmul_bf16, matmul_int8<Int8Weights>, matmul_int4}};
+extern const Packed kPacked = {4, {matmul_bf16, matmul_int8<Int8Weights>, matmul_int4}, matmul_stored};

@@ -44,11 +44,20 @@ struct Task {
 
   // Multiplies channels [begin, begin + count) of the weight by `rows` of the order, into `out`.
   void multiply(Rows rows, int64_t begin, int64_t count, float* out, int64_t stride, int thread) const noexcept {
-    if (is_packed(args.weight->format())) {
-      const auto& weight = static_cast<const PackedWeight&>(*args.weight);
-      return multiply_packed(context, weight, rows, begin, count, nullptr, out, stride, thread);
-    }
-    const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
+    over_pieces(*args.weight, begin, count, [&](const Weight& piece, int64_t first, int64_t channels, int64_t at) {
+      multiply_piece(piece, rows, first, channels, out + at, stride, thread);
+    });
+  }
+
+  void multiply_piece(const Weight& piece, Rows rows, int64_t begin, int64_t count, float* out, int64_t stride,
+                      int thread) const noexcept {
+    if (is_packed(piece.format()))
+      return multiply_packed(context, static_cast<const PackedWeight&>(piece), rows, begin, count, nullptr, out, stride,
+                             thread);
+    if (is_stored(piece.format()))
+      return multiply_stored(context, static_cast<const StoredWeight&>(piece), rows, begin, count, nullptr, out, stride,
+                             thread);
+    const auto& weight = static_cast<const host::HostWeight&>(piece);
     const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
     for (int64_t r = 0; r < rows.count; ++r)  // rows of x are scattered; the channels stay in cache
       kernel({x_of(order.rows[rows.first + r]), args.x.strides[0], weight.row(begin), weight.row_stride(), nullptr,
@@ -62,7 +71,7 @@ struct Task {
     float* results = context.matmul.halves + thread * context.matmul.max_rows * kStride;
     multiply(rows, first, count, results, kStride, thread);
     // The second half may start in the middle of a block: the channels before it are computed and discarded.
-    const int64_t skipped = is_packed(args.weight->format()) ? (first + width) % kBlockChannels : 0;
+    const int64_t skipped = has_blocks(args.weight->format()) ? (first + width) % kBlockChannels : 0;
     if (args.silu_mul)
       multiply(rows, first + width - skipped, skipped + count, results + kGatedChannels, kStride, thread);
     for (int64_t r = 0; r < rows.count; ++r) {
@@ -79,10 +88,9 @@ struct Task {
 void expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {
   const int64_t slots = args.out.shape[0], width = args.out.shape[1], k = args.x.shape[1];
   const Task task{context, args, order, width, args.weight->rows() / args.num_experts};
-  if (is_packed(args.weight->format()))
-    context.for_each(slots, k, [&](int64_t i, int thread) {
-      pack_to(context, static_cast<const PackedWeight&>(*args.weight), task.x_of(order.rows[i]), i, thread);
-    });
+  if (has_blocks(args.weight->format()))
+    context.for_each(
+        slots, k, [&](int64_t i, int thread) { pack_to(context, *args.weight, task.x_of(order.rows[i]), i, thread); });
   const int64_t parts = (width + kGatedChannels - 1) / kGatedChannels;
   context.for_each(static_cast<int64_t>(order.used.size()) * parts, kGatedChannels * k,
                    [&](int64_t i, int thread) { task.run(order.used[i / parts], i % parts * kGatedChannels, thread); });

@@ -15,30 +15,36 @@ namespace {
 
 constexpr int64_t kMaxFloatRows = 96;  // rows per pass of the float kernel, which widens weights once for all of them
 
-bool is_packed(const Weight& weight) noexcept { return cpu::is_packed(weight.format()); }
-
-// Computes outputs [begin, begin + count) of all rows into `out`. Packed: begin is a multiple of 16.
-void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, float* out,
-              int64_t out_stride, int thread) noexcept {
-  const float* bias = args.bias.is_present() ? host_data<float>(args.bias) + begin : nullptr;
+// Computes outputs [begin, begin + count) of a piece for all rows into `out`. has_blocks(): begin is a multiple of 16.
+void multiply_piece(const Context& context, const MatmulArgs& args, const Weight& piece, int64_t begin, int64_t count,
+                    const float* bias, float* out, int64_t out_stride, int thread) noexcept {
   const int64_t m = args.x.shape[0];
-  if (is_packed(*args.weight)) {
-    multiply_packed(context, static_cast<const PackedWeight&>(*args.weight), {0, m}, begin, count, bias, out,
-                    out_stride, thread);
-    return;
-  }
-  const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
+  if (is_packed(piece.format()))
+    return multiply_packed(context, static_cast<const PackedWeight&>(piece), {0, m}, begin, count, bias, out,
+                           out_stride, thread);
+  if (is_stored(piece.format()))
+    return multiply_stored(context, static_cast<const StoredWeight&>(piece), {0, m}, begin, count, bias, out,
+                           out_stride, thread);
+  const auto& weight = static_cast<const host::HostWeight&>(piece);
   const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
   for (int64_t row = 0; row < m; row += kMaxFloatRows)
     kernel({at<float>(args.x, row), args.x.strides[0], weight.row(begin), weight.row_stride(), bias,
             out + row * out_stride, out_stride, std::min(kMaxFloatRows, m - row), count, weight.cols()});
 }
 
+void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, float* out,
+              int64_t out_stride, int thread) noexcept {
+  const float* bias = args.bias.is_present() ? host_data<float>(args.bias) + begin : nullptr;
+  over_pieces(*args.weight, begin, count, [&](const Weight& piece, int64_t first, int64_t rows, int64_t at) {
+    multiply_piece(context, args, piece, first, rows, bias ? bias + at : nullptr, out + at, out_stride, thread);
+  });
+}
+
 // Outputs [begin, begin + count) of silu(gate) * up. The second half may start in the middle of a block: the channels
 // between the block's first and it are computed and discarded.
 void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, int thread) noexcept {
   const int64_t m = args.x.shape[0], other = args.out.shape[1] + begin,
-                skipped = is_packed(*args.weight) ? other % kBlockChannels : 0;
+                skipped = has_blocks(args.weight->format()) ? other % kBlockChannels : 0;
   constexpr int64_t kStride = 2 * kGatedChannels + kBlockChannels;
   float* halves = context.matmul.halves + thread * context.matmul.max_rows * kStride;
   multiply(context, args, begin, count, halves, kStride, thread);
@@ -51,8 +57,7 @@ void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begi
 }  // namespace
 
 void pack_row(const Context& context, const MatmulArgs& args, int64_t row, int thread) noexcept {
-  if (is_packed(*args.weight))
-    pack_to(context, static_cast<const PackedWeight&>(*args.weight), at<float>(args.x, row), row, thread);
+  pack_to(context, *args.weight, at<float>(args.x, row), row, thread);
 }
 
 void matmul(const Context& context, const MatmulArgs& args) noexcept {
