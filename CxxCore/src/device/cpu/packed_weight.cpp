@@ -49,6 +49,12 @@ class Packer {
   Packer(const PackedLayout& layout, const Kernels& kernels, std::byte* data) noexcept
       : l_(layout), kernels_(kernels), padded_(layout.groups * kPackedColumns), data_(data) {}
 
+  // Packs row `n` of a matrix of bf16 whose elements are bf16 already.
+  void copy(int64_t n, const std::byte* row, PackScratch& s) const noexcept {
+    std::memcpy(s.values.data(), row, static_cast<size_t>(l_.cols) * 2);
+    scatter(s.values.data(), padded_ * 2, n % kBlockChannels, l_.run, block(n));
+  }
+
   // Packs row `n` of the matrix, given as floats in scratch.row. Returns false if a number does not fit the format.
   bool pack(int64_t n, PackScratch& s) const noexcept {
     if (l_.format == kPackedBf16) return pack_bf16(n, s);
@@ -180,6 +186,7 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
   const int64_t rows_per_read =
       std::min(source.rows, round_up(std::max<int64_t>(1, kChunkBytes / row_bytes), kBlockChannels));
   std::vector<std::byte> rows(static_cast<size_t>(rows_per_read * row_bytes));
+  const bool is_copied = layout.format == kPackedBf16 && source.dtype == DType::bf16;
   for (int64_t begin = 0; begin < source.rows; begin += rows_per_read) {
     const int64_t count = std::min(rows_per_read, source.rows - begin);
     PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, rows.data()));
@@ -187,6 +194,10 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
     pool.parallel_for((count + kBlockChannels - 1) / kBlockChannels, [&](int64_t block, int thread) {
       PackScratch& s = scratch[thread];
       for (int64_t i = block * kBlockChannels; i < std::min(count, (block + 1) * kBlockChannels); ++i) {
+        if (is_copied) {
+          packer.copy(begin + i, rows.data() + i * row_bytes, s);
+          continue;
+        }
         host::to_f32(rows.data() + i * row_bytes, source.dtype, source.cols, s.row.data());
         if (!packer.pack(begin + i, s)) bad_row.store(begin + i, std::memory_order_relaxed);
       }
