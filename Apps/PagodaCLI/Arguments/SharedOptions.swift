@@ -34,7 +34,7 @@ enum SharedOptions {
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
       Option(
         "quantize", value: "FORM",
-        help: "weights: auto (default: 8bit for quantised files), none (use --dtype), bf16, 8bit or 4bit"),
+        help: "weights: auto (default: as in the file), none (use --dtype), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option(
         "rope-scaling", value: "RULE",

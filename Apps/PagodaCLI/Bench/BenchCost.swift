@@ -47,8 +47,8 @@ package struct BenchCost: Equatable, Sendable {
 extension MachineLimits {
   /// The arithmetic peak that applies to products with weights of this format.
   package func peak(for weightDType: String) -> Peak {
-    if weightDType.contains("8bit") || weightDType.contains("4bit") { return int8 }
-    return weightDType == "bfloat16" ? bf16 : f32
+    if weightDType == "float32" || weightDType == "float16" { return f32 }
+    return weightDType == "bfloat16" ? bf16 : int8
   }
 
   func peak(for limit: OpTime.Limit) -> Peak? {

@@ -7,11 +7,11 @@
 namespace pagoda {
 
 struct EngineOptions {
-  std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
-  std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
-  std::string quantize = "auto";  // weights: auto (8bit if the file is quantised), none (as dtype), bf16, 8bit, 4bit
-  std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
-  std::string weight_cache = "";  // folder that caches repacked weights for the next load; "" = none
+  std::string device = "auto";          // auto, cpu, metal, cuda, software, reference
+  std::string dtype = "auto";           // of weights: auto (the model's own), float32, float16, bfloat16
+  std::string quantize = "auto";        // weights: auto (as in the file), none (as dtype), bf16, 8bit, 4bit
+  std::string kv_dtype = "auto";        // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
+  std::string weight_cache = "";        // folder that caches repacked weights for the next load; "" = none
   int64_t weight_cache_disk_bytes = 0;  // maximum total size of its files; 0 = 64 GiB
   int32_t num_threads = 0;              // 0 = one per core
   int32_t max_num_seqs = 16;            // maximum running sequences

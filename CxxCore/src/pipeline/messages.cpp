@@ -118,7 +118,7 @@ Result<Assignment> decode_assignment(std::span<const std::byte> frame) {
   assignment.sizes = reader.get<EngineLimits>();
   if (kind_of(frame) != Kind::assign || !reader.is_done()) return bad_frame("assignment");
   const auto is_kv_type = [&](DType type) { return assignment.kv_dtype == type; };
-  if (assignment.format > WeightFormat::q4 || !std::ranges::any_of(kKvTypes, is_kv_type))
+  if (assignment.format > WeightFormat::stored || !std::ranges::any_of(kKvTypes, is_kv_type))
     return bad_frame("types of an assignment");
   PAGODA_RETURN_IF_ERROR(check_sizes(assignment.sizes));
   return assignment;

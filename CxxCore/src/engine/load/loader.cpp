@@ -84,6 +84,21 @@ const char* family_name(io::Family family) noexcept {
   return "";
 }
 
+// The formats of the matrices, by size, without those of less than a hundredth: Q4_K, Q6_K.
+std::string formats_text(const model::WeightsSummary& weights) {
+  std::vector<std::pair<int64_t, std::string>> formats;
+  int64_t total = 0;
+  for (const auto& [name, bytes] : weights.format_bytes) {
+    formats.emplace_back(bytes, name);
+    total += bytes;
+  }
+  std::ranges::sort(formats, std::greater{});
+  std::string text;
+  for (const auto& [bytes, name] : formats)
+    if (bytes * 100 >= total) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
@@ -97,7 +112,8 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.num_parameters = weights.num_parameters;
   info.layer_matrices = weights.layer_matrices;
   info.head_matrix = weights.head_matrix;
-  info.weight_dtype = std::string(weight_format_name(p.format));
+  info.weight_dtype =
+      p.format == WeightFormat::stored ? formats_text(weights) : std::string(weight_format_name(p.format));
   info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
   info.device = p.device->info().description;
   info.device_name = p.device->info().name;

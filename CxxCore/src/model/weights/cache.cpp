@@ -16,6 +16,7 @@
 #include "io/file_identity.h"
 #include "io/file_writer.h"
 #include "io/mapped_file.h"
+#include "model/weights/pieces.h"
 
 namespace pagoda::model {
 namespace {
@@ -99,11 +100,12 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   WeightCacheFile file;
   file.folder_ = folder;
   file.path_ = folder + "/" + hex(id) + std::string(kSuffix);
-  for (const WeightGroup& group : groups)
-    if (group.is_matrix)
-      file.extents_.push_back({format_of(group, format), 0,
-                               device.weight_bytes(group.rows, group.cols, format_of(group, format)), group.rows,
-                               group.cols});
+  for (const WeightGroup& group : groups) {
+    if (!group.is_matrix) continue;
+    for (const WeightPiece& piece : pieces_of(group, format, device))
+      file.extents_.push_back(
+          {piece.format, 0, device.weight_bytes(piece.rows, group.cols, piece.format), piece.rows, group.cols});
+  }
 
   const size_t head_bytes = kMagic.size() + (3 + 4 * file.extents_.size()) * sizeof(uint64_t);
   file.size_bytes_ = round_up(head_bytes);

@@ -24,7 +24,8 @@ class WeightCacheFile {
 
   const std::string& path() const noexcept { return path_; }
 
-  // The matrices among the groups, in order. Fails with not_found, or with bad_file if write() did not write this file.
+  // The pieces of the matrices among the groups, in order. Fails with not_found, or with bad_file if write() did not
+  // write this file.
   Result<std::vector<std::unique_ptr<device::Weight>>> read(device::Device& device) const;
   // Removes the least recently used files of the folder if necessary. Fails with resource_exhausted if the file alone
   // exceeds `max_bytes`.

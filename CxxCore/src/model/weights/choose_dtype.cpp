@@ -31,9 +31,7 @@ Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& con
 }
 
 Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const io::Checkpoint& checkpoint) {
-  // Not 4 bits for 4-bit files: rounded twice, SmolLM2-135M reproduced none of ten answers of its file; with 8 bits it
-  // reproduces as many as with floats.
-  if (choice == "auto") return is_packed(checkpoint) ? WeightFormat::q8 : weight_format(dtype);
+  if (choice == "auto") return is_packed(checkpoint) ? WeightFormat::stored : weight_format(dtype);
   if (choice == "none") return weight_format(dtype);
   if (choice == "bf16") return WeightFormat::bf16;
   if (choice == "8bit") return WeightFormat::q8;

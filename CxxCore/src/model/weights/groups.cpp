@@ -158,10 +158,6 @@ DType source_dtype(const WeightGroup& group) noexcept {
   return first;
 }
 
-WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept {
-  return group.role == Role::router ? WeightFormat::f32 : format;
-}
-
 namespace {
 
 // The same for a part whose matrices are needed transposed: each row is a column of the first `cols` rows of a matrix.

@@ -39,10 +39,6 @@ struct WeightGroup {
 // and the file.
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
-// The format of a group if the model requests `format`: routers stay floats, because the choice of an expert must
-// not depend on rounding, and they are small.
-WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept;
-
 // The type in which the rows of a group are read: that of its parts, or f32 if they differ.
 DType source_dtype(const WeightGroup& group) noexcept;
 

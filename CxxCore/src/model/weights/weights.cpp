@@ -10,6 +10,7 @@
 #include "base/assign_or_return.h"
 #include "model/arena.h"
 #include "model/layers/rope.h"
+#include "model/weights/pieces.h"
 
 namespace pagoda::model {
 namespace {
@@ -58,7 +59,7 @@ static void add_product(const WeightGroup& group, const io::ModelConfig& config,
     if (group.role == role) return;
   const device::ProductShape shape{.rows = group.rows,
                                    .cols = group.cols,
-                                   .format = format_of(group, format),
+                                   .format = format,
                                    .silu_mul = group.role == Role::mlp_in && !config.gelu,
                                    .is_head = group.layer_index == kModelLevel};
   for (device::ProductShape& existing : products) {
@@ -82,7 +83,11 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
     summary.num_parameters += group.num_parameters;
     if (!group.is_matrix) continue;
-    const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format_of(group, format)));
+    const std::vector<WeightPiece> pieces = pieces_of(group, format, device);
+    const int64_t bytes = piece_bytes(group, format, device);
+    for (const WeightPiece& piece : pieces)
+      summary.format_bytes[std::string(weight_format_name(piece.format))] +=
+          static_cast<int64_t>(device.weight_bytes(piece.rows, group.cols, piece.format));
     summary.size_bytes += bytes;
     const bool is_routed = group.role == Role::experts_in || group.role == Role::experts_out;
     // The part of `amount` that one token is multiplied by.
@@ -95,7 +100,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
       summary.layer_read_bytes[layer] += of_token(bytes);
     }
     if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
-    add_product(group, config, format, summary.products);
+    add_product(group, config, pieces.size() == 1 ? pieces.front().format : format, summary.products);
     MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
     sum.num_parameters += of_token(group.num_parameters);
     sum.size_bytes += of_token(bytes);
@@ -130,7 +135,7 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
     return weights;
   }
   const auto file = WeightCacheFile::plan(cache->folder, groups, checkpoint, device, format);
-  if (file.is_ok() && weights.read_cache(groups, *file, device)) {
+  if (file.is_ok() && weights.read_cache(groups, *file, device, format)) {
     cache->note = "matrices were read from " + file->path();
     PAGODA_RETURN_IF_ERROR(report(progress, 1.0));
     return weights;
@@ -142,20 +147,41 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
   return weights;
 }
 
-bool Weights::read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device) {
+bool Weights::read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device,
+                         WeightFormat format) {
   auto matrices = file.read(device);
   if (!matrices.is_ok()) return false;
   auto next = matrices->begin();
-  for (const WeightGroup& group : groups)
-    if (group.is_matrix) entries_[index(group.layer_index, group.role)].matrix = std::move(*next++);
+  for (const WeightGroup& group : groups) {
+    if (!group.is_matrix) continue;
+    std::vector<std::unique_ptr<device::Weight>> pieces;
+    for (size_t count = pieces_of(group, format, device).size(); count > 0; --count)
+      pieces.push_back(std::move(*next++));
+    if (!place_matrix(group, std::move(pieces), device).is_ok()) return false;
+  }
   return true;
+}
+
+Status Weights::place_matrix(const WeightGroup& group, std::vector<std::unique_ptr<device::Weight>> pieces,
+                             device::Device& device) {
+  std::unique_ptr<device::Weight>& matrix = entries_[index(group.layer_index, group.role)].matrix;
+  if (pieces.size() == 1) {
+    matrix = std::move(pieces.front());
+    return ok_status();
+  }
+  PAGODA_ASSIGN_OR_RETURN(matrix, device.join_weights(std::move(pieces)));
+  return ok_status();
 }
 
 Status Weights::write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file,
                             int64_t max_bytes) const {
   std::vector<const device::Weight*> matrices;
-  for (const WeightGroup& group : groups)
-    if (group.is_matrix) matrices.push_back(matrix(group.layer_index, group.role));
+  for (const WeightGroup& group : groups) {
+    if (!group.is_matrix) continue;
+    const device::Weight* one = matrix(group.layer_index, group.role);
+    if (one->pieces().empty()) matrices.push_back(one);
+    for (const auto& piece : one->pieces()) matrices.push_back(piece.get());
+  }
   return file.write(matrices, max_bytes);
 }
 
@@ -176,14 +202,23 @@ Status Weights::load_matrices(const std::vector<WeightGroup>& groups, const io::
 Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
                             WeightFormat format, const RowCounter& count_rows) {
   const DType dtype = source_dtype(group);
-  device::WeightSource source{group.parts.front().name, dtype, group.rows, group.cols, nullptr};
-  source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
-    PAGODA_RETURN_IF_ERROR(count_rows(count));
-    return read_rows(group, checkpoint, dtype, begin, count, into);
-  };
-  PAGODA_ASSIGN_OR_RETURN(auto matrix, device.make_weight(source, format_of(group, format)));
-  entries_[index(group.layer_index, group.role)].matrix = std::move(matrix);
-  return ok_status();
+  std::vector<std::unique_ptr<device::Weight>> pieces;
+  for (const WeightPiece& piece : pieces_of(group, format, device)) {
+    device::WeightSource source{group.parts.front().name, dtype, piece.rows, group.cols, nullptr};
+    source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
+      PAGODA_RETURN_IF_ERROR(count_rows(count));
+      return read_rows(group, checkpoint, dtype, piece.first_row + begin, count, into);
+    };
+    if (is_stored(piece.format)) {
+      source.read_stored = [&](int64_t begin, int64_t count, std::span<std::byte> into) {
+        return read_stored_rows(group, quant_format(piece.format), piece.first_row + begin, count, into);
+      };
+      source.rows_done = count_rows;
+    }
+    PAGODA_ASSIGN_OR_RETURN(auto made, device.make_weight(source, piece.format));
+    pieces.push_back(std::move(made));
+  }
+  return place_matrix(group, std::move(pieces), device);
 }
 
 Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,

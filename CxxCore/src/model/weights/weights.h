@@ -44,10 +44,14 @@ class Weights {
   }
   Status load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint, device::Device& device,
                        WeightFormat format, const std::function<bool(double)>& progress);
-  bool read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device);
+  bool read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device,
+                  WeightFormat format);
   Status write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, int64_t max_bytes) const;
   Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
                      WeightFormat format, const RowCounter& count_rows);
+  // Takes the next pieces of a group, and makes them its matrix.
+  Status place_matrix(const WeightGroup& group, std::vector<std::unique_ptr<device::Weight>> pieces,
+                      device::Device& device);
   Status load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
                       const io::Checkpoint& checkpoint, device::Device& device);
 

@@ -1,8 +1,10 @@
 // io/quantized_tensors: packed tensors give the numbers of the libraries that packed them; invalid ones are refused.
 #include "io/quantize/tensors.h"
 
+#include <cmath>
 #include <cstring>
 
+#include "base/quant/stored_row.h"
 #include "io/checkpoint.h"
 #include "io/quantize/bad_row.h"
 #include "io/safetensors/safetensors_file.h"
@@ -60,6 +62,40 @@ PAGODA_TEST(quantized_tensors_of_every_affine_setting_are_those_of_mlx) {
     ++num_compared;
   }
   CHECK_EQ(num_compared, 6 * 3 * 3 + 1);
+}
+
+// Stored rows are q * scale + bias, unrounded; MLX rounds the product and the sum to the type of the scales.
+PAGODA_TEST(quantized_tensors_are_read_as_stored) {
+  const auto checkpoint = open("mlx");
+  REQUIRE_OK(checkpoint);
+  for (const auto& [name, tensor] : checkpoint->tensors()) {
+    if (!name.ends_with(".weight")) continue;
+    const auto format = tensor.decoder->stored_format();
+    REQUIRE(format.has_value() && is_stored(*format));
+    const QuantFormat& f = quant_format(*format);
+    const int64_t cols = tensor.shape.back(), rows = tensor.shape.front();
+    std::vector<float> decoded(static_cast<size_t>(rows * cols)), got(static_cast<size_t>(cols));
+    CHECK_OK(tensor.decoder->read(0, decoded));
+    std::vector<std::byte> stored(stored_row_bytes(f, cols) * static_cast<size_t>(rows - 1));
+    CHECK_OK(tensor.decoder->read_stored(1, static_cast<uint64_t>(rows - 1), stored));
+    const float rounding = f.scale == ScaleType::bf16 ? 0x1p-7f : f.scale == ScaleType::f16 ? 0x1p-10f : 0.0f;
+    for (int64_t row = 1; row < rows; ++row) {
+      const StoredRow at =
+          stored_row(f, cols, stored.data() + static_cast<size_t>(row - 1) * stored_row_bytes(f, cols));
+      dequantise(f, at, cols, got.data());
+      bool is_near = true;
+      for (int64_t i = 0; i < cols; ++i) {
+        const float wanted = decoded[static_cast<size_t>(row * cols + i)];
+        const GroupScales s = group_scales(f, at, i / f.group);
+        const float size = f.has_min ? std::abs(s.scale * at.codes[i]) + std::abs(s.min) : 0.0f;
+        is_near = is_near && std::abs(got[static_cast<size_t>(i)] - wanted) <= size * rounding;
+      }
+      if (!is_near) test::fail(__FILE__, __LINE__, name + " is not what is stored");
+    }
+  }
+  const auto fp8 = open("fp8");
+  REQUIRE_OK(fp8);
+  CHECK(!fp8->find("x.weight")->decoder->stored_format().has_value());
 }
 
 PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_those_of_torch) {

@@ -38,9 +38,11 @@ PAGODA_INLINE void add_group(const Panel* panels, const std::byte* (&x)[Rows], c
   }
 }
 
-// `waiting`: the spilled results of rows [m, m + Rows) and these blocks.
+// Blocks from the span's block `first` on. `waiting`: the spilled results of rows [m, m + Rows) and these blocks.
 template <int Rows, int Blocks, bool kHasMin, bool kHalves>
-static void multiply_span(const StoredTile& t, const SpanShape& s, const Panel* panels, int64_t m, std::byte* waiting) {
+static void multiply_span(const StoredTile& t, const SpanShape& s, const Panel* panels, int64_t m, int first,
+                          std::byte* waiting) {
+  panels += first;
   Vec totals[Rows][Blocks] = {};
   if (s.begin > 0) __builtin_memcpy(totals, waiting, sizeof totals);
   const std::byte *rows[Rows], *x[Rows];
@@ -71,7 +73,7 @@ static void multiply_span(const StoredTile& t, const SpanShape& s, const Panel* 
   }
   for (int r = 0; r < Rows; ++r)
     for (int j = 0; j < Blocks; ++j) {
-      const int64_t n = (s.block + j) * kBlockChannels, count = t.n - n;
+      const int64_t n = (s.block + first + j) * kBlockChannels, count = t.n - n;
       if (t.bias) totals[r][j] += load_up_to(t.bias + n, count);
       store_up_to(t.out + (m + r) * t.out_stride + n, totals[r][j], count);
     }
@@ -95,8 +97,11 @@ static void stored_blocks(const StoredTile& t, int64_t block, int64_t begin, int
                       column + columns == t.cols};
     for (int j = 0; j < Blocks; ++j) unpack_panel(t, block + j, column, columns, panels[j]);
     over_rows(begin, end, [&]<int Rows>(int64_t m) PAGODA_LAMBDA {
-      multiply_span<Rows, Blocks, kHasMin, kHalves>(t, s, panels, m,
-                                                    t.scratch + (m - begin) * Blocks * kBlockChannels * 4);
+      // Each row and block has three vectors of sums: more than eight do not fit in the registers.
+      constexpr int kTogether = Rows * Blocks > 8 && Blocks % 2 == 0 ? Blocks / 2 : Blocks;
+      for (int j = 0; j < Blocks; j += kTogether)
+        multiply_span<Rows, kTogether, kHasMin, kHalves>(
+            t, s, panels, m, j, t.scratch + ((m - begin) * Blocks + Rows * j) * kBlockChannels * 4);
     });
   }
 }
