@@ -39,6 +39,18 @@ struct Rows {
   int64_t first = 0, count = 0;
 };
 
+// Sets the fields of a tile that describe its `count` outputs.
+template <class Tile>
+void set_results(const Context& context, int64_t count, const float* bias, float* out, int64_t out_stride, int thread,
+                 Tile& tile) noexcept {
+  tile.blocks = (count + kBlockChannels - 1) / kBlockChannels;
+  tile.bias = bias;
+  tile.out = out;
+  tile.out_stride = out_stride;
+  tile.n = count;
+  tile.scratch = context.matmul.scratch + thread * kPackedScratch;
+}
+
 // Computes outputs [begin, begin + count) of packed rows into `out`; begin is a multiple of 16.
 inline void multiply_packed(const Context& context, const PackedWeight& weight, Rows rows, int64_t begin, int64_t count,
                             const float* bias, float* out, int64_t out_stride, int thread) noexcept {
@@ -51,12 +63,7 @@ inline void multiply_packed(const Context& context, const PackedWeight& weight, 
   tile.x_scales = memory.scales + rows.first;
   tile.x_sums = memory.sums + rows.first;
   tile.m = rows.count;
-  tile.blocks = (count + kBlockChannels - 1) / kBlockChannels;
-  tile.bias = bias;
-  tile.out = out;
-  tile.out_stride = out_stride;
-  tile.n = count;
-  tile.scratch = memory.scratch + thread * kPackedScratch;
+  set_results(context, count, bias, out, out_stride, thread, tile);
   context.kernels->packed.matmul[format](tile);
 }
 
@@ -69,12 +76,7 @@ inline void multiply_stored(const Context& context, const StoredWeight& weight, 
   tile.x_stride = MatmulMemory::grouped_stride(tile.padded);
   tile.x = context.matmul.values + rows.first * tile.x_stride;
   tile.m = rows.count;
-  tile.blocks = (count + kBlockChannels - 1) / kBlockChannels;
-  tile.bias = bias;
-  tile.out = out;
-  tile.out_stride = out_stride;
-  tile.n = count;
-  tile.scratch = context.matmul.scratch + thread * kPackedScratch;
+  set_results(context, count, bias, out, out_stride, thread, tile);
   context.kernels->packed.stored(tile);
 }
 
