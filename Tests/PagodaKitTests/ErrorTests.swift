@@ -68,26 +68,24 @@ import Testing
     #expect(try #require(error).code == "context_overflow")
   }
 
-  @Test func bad_values_are_invalid_arguments() async throws {
+  @Test(arguments: [
+    SamplingParameters(temperature: -1), SamplingParameters(temperature: .nan), SamplingParameters(topP: 0),
+    SamplingParameters(minP: 1), SamplingParameters(maximumTokens: 0), SamplingParameters(maximumTokens: -1),
+    SamplingParameters(repetitionPenalty: 0), SamplingParameters(topK: -1), SamplingParameters(presencePenalty: 3),
+  ])
+  func bad_values_are_invalid_arguments(_ sampling: SamplingParameters) async throws {
     let engine = try await Shared.engine
-    let changes: [(inout SamplingParameters) -> Void] = [
-      { $0.temperature = -1 }, { $0.temperature = .nan }, { $0.topP = 0 }, { $0.minP = 1 }, { $0.maximumTokens = 0 },
-      { $0.maximumTokens = -1 }, { $0.repetitionPenalty = 0 }, { $0.topK = -1 }, { $0.presencePenalty = 3 },
-    ]
-    for (index, change) in changes.enumerated() {
-      var sampling = SamplingParameters()
-      change(&sampling)
-      let error = await #expect(throws: PagodaError.self, "change \(index)") {
-        try await engine.respond(to: Request("x", sampling: sampling))
-      }
-      #expect(error?.code == "invalid_argument", "change \(index): \(String(describing: error))")
+    let error = await #expect(throws: PagodaError.self) {
+      try await engine.respond(to: Request("x", sampling: sampling))
     }
-    for prompt in [Request.Prompt.tokens([]), .tokens([-1]), .tokens([1 << 30]), .text("")] {
-      let error = await #expect(throws: PagodaError.self, "\(prompt)") {
-        try await engine.respond(to: Request(prompt: prompt))
-      }
-      #expect(error?.code == "invalid_argument", "\(prompt): \(String(describing: error))")
-    }
+    #expect(error?.code == "invalid_argument")
+  }
+
+  @Test(arguments: [Request.Prompt.tokens([]), .tokens([-1]), .tokens([1 << 30]), .text("")])
+  func bad_prompts_are_invalid_arguments(_ prompt: Request.Prompt) async throws {
+    let engine = try await Shared.engine
+    let error = await #expect(throws: PagodaError.self) { try await engine.respond(to: Request(prompt: prompt)) }
+    #expect(error?.code == "invalid_argument")
   }
 
   @Test func an_engine_that_was_shut_down_says_so() async throws {

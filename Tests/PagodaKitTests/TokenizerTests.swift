@@ -5,13 +5,14 @@ import PagodaMini
 import Testing
 
 @Suite struct TokenizerTests {
-  @Test func text_survives_the_round_trip() async throws {
+  @Test(arguments: [
+    "", "Hello, world!", "  two  spaces\n\ttab", "naïve café — 東京 👩‍👩‍👧", "a\u{0}b", "<|im_end|>",
+  ])
+  func text_survives_the_round_trip(_ text: String) async throws {
     let tokenizer = try await Tokenizer.load(.mini)
-    for text in ["", "Hello, world!", "  two  spaces\n\ttab", "naïve café — 東京 👩‍👩‍👧", "a\u{0}b", "<|im_end|>"] {
-      let ids = try tokenizer.encode(text)
-      #expect(try tokenizer.decode(ids, skippingSpecialTokens: false) == text)
-      #expect(ids.allSatisfy { $0 >= 0 && $0 < tokenizer.vocabularySize })
-    }
+    let ids = try tokenizer.encode(text)
+    #expect(try tokenizer.decode(ids, skippingSpecialTokens: false) == text)
+    #expect(ids.allSatisfy { $0 >= 0 && $0 < tokenizer.vocabularySize })
   }
 
   @Test func control_tokens_count_only_when_asked() async throws {
