@@ -40,7 +40,7 @@ let package = Package(
       exclude: [
         "src/text/jinja/value/case_tables.inc", "src/text/unicode/unicode_ranges.inc",
         "src/text/unicode/unicode_tables.inc",
-        "src/device/gpu/shim/stub",
+        "src/device/gpu",  // the target CxxGPU
       ],
       sources: ["src"],
       publicHeadersPath: "include",
@@ -57,6 +57,18 @@ let package = Package(
         .linkedFramework("Foundation", .when(platforms: apple)),
         .linkedFramework("Metal", .when(platforms: apple)),
       ]),
+    // Everything for GPUs: a quarter of the core's files, which a program without a GPU does not compile. Like the targets of
+    // the devices it does not depend on CxxCore, which every program links that has a device.
+    .target(
+      name: "CxxGPU",
+      path: "CxxCore/src/device/gpu",
+      exclude: ["shim/stub"],
+      cxxSettings: [
+        .headerSearchPath("../.."), .headerSearchPath("../../../include"), .headerSearchPath("../../../../Shaders"),
+        .define("NDEBUG", .when(configuration: .release)),
+        .define("PAGODA_METAL_ONLY", .when(platforms: apple, configuration: .release)),  // see kernel_table.h
+        .unsafeFlags(["-O2"], .when(configuration: .debug)),  // as in CxxCore
+      ]),
     .target(name: "MiniModel", exclude: ["README.md", "files"]),
     .target(
       name: "PagodaMini",
@@ -64,8 +76,8 @@ let package = Package(
       swiftSettings: [.unsafeFlags(["-enable-library-evolution"])]),  // so that clients need not import MiniModel
     // Linking one of these targets registers its device; nothing imports them. They do not depend on CxxCore, because
     // every program that uses them links it already.
-    .target(name: "CUDADevice"),
-    .target(name: "SoftwareDevice"),
+    .target(name: "CUDADevice", dependencies: ["CxxGPU"]),
+    .target(name: "SoftwareDevice", dependencies: ["CxxGPU"]),
     .target(
       name: "PagodaFoundation",
       swiftSettings: [
@@ -74,7 +86,7 @@ let package = Package(
       ]),
     .target(
       name: "PagodaKit",
-      dependencies: ["CxxCore", "PagodaFoundation"],
+      dependencies: ["CxxCore", .target(name: "CxxGPU", condition: .when(platforms: apple)), "PagodaFoundation"],
       swiftSettings: [
         .interoperabilityMode(.Cxx),
         // Otherwise every client would have to enable C++ interop too.

@@ -227,6 +227,7 @@ stage_client() {
   bin=$(swift build --show-bin-path)
   [[ -d $bin/Modules ]] || bin=
   check "versioned client" Tools/checks/client_package.sh ${bin:+"$bin"}
+  if [[ -n $bin && $(uname -s) == Linux ]]; then check "sizes of products" Tools/checks/product_sizes.sh "$bin"; fi
 }
 
 # Packs the program of the debug build as a release would, and uses it without the toolchain. A release build of all takes
