@@ -67,7 +67,8 @@ std::vector<std::string> cpu_paths() {
 PAGODA_TEST(stored_products_are_the_integer_sums) {
   const struct {
     int64_t m, n, units;
-  } shapes[] = {{1, 1, 1}, {1, 70, 2}, {2, 33, 3}, {3, 16, 1}, {5, 40, 2}, {6, 17, 3}, {9, 66, 1}, {37, 20, 2}};
+  } shapes[] = {{1, 1, 1},  {1, 70, 2}, {2, 33, 3},  {3, 16, 1},  {5, 40, 2},
+                {6, 17, 3}, {9, 66, 1}, {37, 20, 2}, {270, 18, 2}};
   for (const std::string& name : cpu_paths())
     for (WeightFormat format : stored_formats())
       for (const auto& s : shapes) {
