@@ -15,7 +15,6 @@ constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 constexpr int kInt8Rows = 4, kOnePassRows = 6, kOnePassSums = 6, kInt8Blocks = 1, kBf16Blocks = 2, kWideRows = 2,
               kWideBlocks = 1;
 
-#include "device/cpu/kernels/lookup_neon.h"
 #include "device/cpu/kernels/vector.h"
 
 PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
@@ -30,6 +29,7 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
 }
 
 // clang-format off: order matters
+#include "device/cpu/kernels/lookup_neon.h"
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"

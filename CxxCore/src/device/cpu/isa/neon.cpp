@@ -38,8 +38,10 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
   return __builtin_bit_cast(IntVec, s);
 }
 
-#include "device/cpu/kernels/all.h"
+// clang-format off: order matters
 #include "device/cpu/kernels/lookup_neon.h"
+#include "device/cpu/kernels/all.h"
+// clang-format on
 
 }  // namespace pagoda::device::cpu::neon
 
