@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Asks the program the prompts of held_out.jsonl and held_out_third.jsonl and scores its answers: held_out.py PROGRAM [FORM ...] [--markdown].
+"""Asks the program the prompts of held_out*.jsonl and scores its answers: held_out.py PROGRAM [FORM ...] [--markdown].
 
 FORM is none (the weights as stored), 8bit or 4bit; all three by default. Answers are greedy, without thinking, through
-/v1/chat/completions. The first file was written after the second edition was trained, the other before the third edition's
-chats; no turn of either is in a training chat.
+/v1/chat/completions. The first file was written after the second edition was trained, the others before the third and the fourth
+edition's chats; no turn of them is in a training chat.
 
 A row has the turns of a user; the model answers each, and the last answer counts. It is right when
 - `accept`, a regular expression, is found in it, whatever the case, and it ends by itself;
@@ -20,12 +20,12 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-FILES = ("held_out.jsonl", "held_out_third.jsonl")
+FILES = ("held_out.jsonl", "held_out_third.jsonl", "held_out_fourth.jsonl")
 LIMIT = 120  # tokens of an answer
 
 
 def all_rows():
-    """The rows of both files, in order."""
+    """The rows of all files, in order."""
     here = Path(__file__).resolve().parent
     return [json.loads(line) for file in FILES for line in (here / file).read_text().splitlines()]
 
