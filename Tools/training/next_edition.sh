@@ -1,5 +1,6 @@
 #!/bin/bash
-# Trains the third edition from the files of the second: third_edition.sh SECONDS HEAD_SECONDS OUT [RATE [SEED]].
+# Trains the next edition from the present files: next_edition.sh SECONDS HEAD_SECONDS OUT [RATE [SEED]]. SEED chooses the
+# chats: 300000 was the third edition's, so take 400000 for the fourth.
 # Needs one CUDA GPU and no network. OUT/files has the model folder (usable after every minute), OUT/*.txt the tables.
 set -u
 cd "$(dirname "$0")/../.."
