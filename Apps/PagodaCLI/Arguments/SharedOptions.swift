@@ -160,39 +160,4 @@ extension Arguments {
     if has("think") && has("no-think") { throw UsageError("--think and --no-think exclude each other") }
     return has("think") ? true : has("no-think") ? false : nil
   }
-
-  /// Loads the model and shows progress. If it is missing, asks the user at the terminal whether to download it.
-  /// - Parameter check: what the command needs of the model; called before the weights are read.
-  func loadEngine(_ given: EngineOptions? = nil, check: (ModelInfo) throws -> Void = { _ in }) async throws -> Engine {
-    let options = try given ?? engineOptions()
-    try await offerToFetch()
-    let source = try modelSource()
-    if options.pipeline == nil { try await inspect(source, options, check) }
-    let progress = ProgressLine("loading \(modelName)")
-    defer { progress.clear() }
-    do {
-      return try await Engine.load(source, options: options) { progress.show($0.fraction) }
-    } catch PagodaError.outOfMemory(let message) {
-      throw PagodaError.outOfMemory(await adviceOnMemory(message, source, options))
-    }
-  }
-
-  /// Reads only headers, so that what cannot work is refused at once. In a pipe, where no progress is shown, a model that
-  /// takes a while to load is announced.
-  private func inspect(_ source: ModelSource, _ options: EngineOptions, _ check: (ModelInfo) throws -> Void)
-    async throws
-  {
-    guard let info = try? await Engine.inspect(source, options: options) else { return }  // loading explains the error
-    try check(info)
-    if !Terminal.errorIsTerminal && info.plan.weightsBytes >= 256 << 20 {
-      Terminal.note("loading \(modelName), \(readable(bytes: info.plan.weightsBytes)) of weights")
-    }
-  }
-
-  /// The options of a single-user command: memory for one sequence by default.
-  func singleUserOptions() throws -> EngineOptions {
-    var options = try engineOptions()
-    if !has("max-num-seqs") { options.maximumSequences = 1 }
-    return options
-  }
 }

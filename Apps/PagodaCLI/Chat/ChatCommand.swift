@@ -50,11 +50,7 @@ final class ChatLoop {
     let sampling = try arguments.samplingParameters()
     let thinking = try arguments.thinking()
     contextPolicy = try arguments.choice("context-policy") ?? .trim
-    let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { info in
-      if !info.hasChatTemplate {
-        throw CommandFailure(info.chatTemplateError ?? "this model has no chat template; use pagoda generate --raw")
-      }
-    }
+    let engine = try await arguments.loadChatEngine()
     self.arguments = arguments
     session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
     session.contextPolicy = contextPolicy

@@ -130,7 +130,7 @@ extension ChatLoop {
     changed.values["model"] = [name]
     changed.values["shape"] = nil
     // Load the new model first: if that fails, the conversation continues with the old one.
-    let engine = try await changed.loadEngine(try changed.singleUserOptions())
+    let engine = try await changed.loadChatEngine()
     let old = session.engine
     let transcript = session.transcript
     adopt(ChatSession(engine, transcript: transcript))

@@ -31,6 +31,10 @@ extension SharedOptions {
 }
 
 extension Arguments {
+  fileprivate func dimensions(of info: ModelInfo) throws -> Int? {
+    try integer("dimensions", in: 1...Int64(info.hiddenSize)).map { Int($0) }
+  }
+
   /// The given pooling, or the one in the model's sentence-transformers configuration.
   func pooling() throws -> Pooling {
     if let given = try choice("pooling", of: Pooling.allCases.map(\.rawValue)) {
@@ -54,8 +58,11 @@ private func runEmbed(_ arguments: Arguments) async throws -> Int32 {
     : arguments.positionals
   if texts.isEmpty || texts.contains("") { throw UsageError("there is no text to embed") }
   let pooling = try arguments.pooling()
-  let engine = try await arguments.loadEngine()
-  let dimensions = try arguments.integer("dimensions", in: 1...Int64(engine.info.hiddenSize)).map { Int($0) }
+  let engine = try await arguments.loadEngine { info in
+    try info.requireTokenizer(or: "it cannot read text")
+    _ = try arguments.dimensions(of: info)
+  }
+  let dimensions = try arguments.dimensions(of: engine.info)
   let window = max(1, engine.info.plan.maximumSequences * 2)
   for first in stride(from: 0, to: texts.count, by: window) {
     let batch = Array(texts[first..<min(first + window, texts.count)])

@@ -60,15 +60,15 @@ private func runGenerate(_ given: Arguments) async throws -> Int32 {
   }
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
+  try request.grammar?.check()
+  let receipts = try ReceiptFile(arguments)
   let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { info in
     if case .messages = request.prompt, !info.hasChatTemplate {
-      throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
+      throw CommandFailure(info.chatTemplateError ?? "this model has no chat template; use --raw or --prompt-ids")
     }
-    if case .text = request.prompt, !info.hasTokenizer {
-      throw CommandFailure("this model has no tokenizer; use --prompt-ids")
-    }
+    if case .text = request.prompt { try info.requireTokenizer(or: "use --prompt-ids") }
+    if request.grammar != nil { try info.requireTokenizer(or: "it cannot write JSON") }
   }
-  let receipts = try ReceiptFile(arguments)
   try await receipts?.keep(of: engine)
   defer { receipts?.flush() }
   let completion: Completion?

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "pagoda/status.h"
+
 namespace pagoda {
 
 // The grammar applies from the first token on, or from the end of thinking if the prompt opened it. The request ends
@@ -13,5 +15,8 @@ struct GrammarSpec {
   std::string kind;
   std::string schema;  // JSON text of the schema, of the tools or of the choices; the expression; the grammar
 };
+
+// Whether the constraint can be enforced, without a model: what Engine::compile_grammar() would answer.
+Status check_grammar(const GrammarSpec& grammar) noexcept;
 
 }  // namespace pagoda

@@ -16,6 +16,11 @@ extension Engine {
   }
 }
 
+extension Request.Grammar {
+  /// Throws if the constraint cannot be enforced. Needs no model, so that it can be refused before one is loaded.
+  package func check() throws { try pagoda.check_grammar(core).throwIfError() }
+}
+
 extension Request {
   /// The constraint in the core's form; `calls` is text of the kind `tool_calls`.
   func grammarSpec(calls: String?) -> pagoda.GrammarSpec? {

@@ -278,6 +278,14 @@ PAGODA_TEST(engine_a_broken_chat_template_is_reported_and_does_not_stop_the_mode
   CHECK(info->chat_template_error.find("nonsense") != std::string::npos);
 }
 
+PAGODA_TEST(engine_a_broken_tokenizer_is_refused_before_any_weight_is_read) {
+  int num_calls = 0;
+  const auto count = [&](double) { return ++num_calls > 0; };
+  const auto refused = load({mini_with("tokenizer.json", "{\"model\": 1}"), {}}, cpu_options(), count);
+  CHECK(refused.status.message.find("tokenizer.json") != std::string::npos);
+  CHECK_EQ(num_calls, 0);
+}
+
 // The files are sparse: nothing is read or allocated.
 PAGODA_TEST(engine_refuses_text_files_that_are_too_large_before_reading_them) {
   namespace fs = std::filesystem;
