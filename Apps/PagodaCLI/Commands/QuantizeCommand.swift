@@ -10,7 +10,8 @@ extension Command {
     notes: """
       IN is anything that --model accepts. OUT is a new folder, which appears when it is complete. Matrices get one scale and
       one offset per group of columns (affine, rounded as by mlx.core.quantize on a CPU); norms, convolutions and small gates
-      are not changed. Models with experts, and models that are already quantised, are refused.
+      are not changed. Weights of a GGUF file are decoded and rounded again, which costs some accuracy if it has few bits.
+      Models with experts, and safetensors that are already quantised, are refused.
       """,
     groups: [
       OptionGroup(

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "io/gguf/gguf_file.h"
+#include "io/quantize/files.h"
 #include "model/checkpoint_editor.h"
 #include "model/mtp_runner.h"
 
@@ -169,6 +170,24 @@ PAGODA_TEST(mtp_a_head_in_a_gguf_file_drafts_as_in_safetensors) {
 
 PAGODA_TEST(mtp_a_head_in_a_gguf_file_of_its_own_drafts_as_in_safetensors) {
   for (const char* architecture : {"qwen35", "qwen35moe"}) check_gguf(architecture, true);
+}
+
+// The head itself is not quantised, so its tensors have the values of the file, in 16 bits.
+PAGODA_TEST(mtp_a_quantised_copy_of_a_gguf_file_keeps_the_head) {
+  const std::vector<HeadTensor> head = make_head(CheckpointEditor(fixtures_dir() + "/gguf/qwen35"));
+  const std::string path = temporary_dir() + "/m.gguf", out = temporary_dir() + "/copy";
+  std::ofstream(path, std::ios::binary) << gguf_with_head("qwen35", head, false);
+  const auto files = io::open_model_files(folder(path));
+  REQUIRE_OK(files);
+  REQUIRE_OK(io::quantize_files(**files, out, {.bits = 8, .group_size = 32}, [](double) { return true; }).status);
+  const CheckpointEditor copy(out);
+  for (const HeadTensor& tensor : head) {
+    const auto found = copy.tensors.find(tensor.name);
+    REQUIRE(found != copy.tensors.end());
+    CHECK(found->second.shape == tensor.shape);
+    CHECK_EQ(found->second.dtype, std::string(tensor.is_norm ? "F32" : "F16"));
+  }
+  CHECK(drafts_of(folder(out)).drafts.size() == 6);
 }
 
 PAGODA_TEST(mtp_a_gguf_head_alone_is_no_model) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 #include "base/concat.h"
 #include "base/json_writer.h"
@@ -50,17 +51,38 @@ Status check_config(const Json& config) {
   return ok_status();
 }
 
+// Whether a checkpoint of Hugging Face could have the tensor; others in GGUF files keep llama.cpp's names.
+bool has_known_name(const std::string& name) {
+  return name.starts_with("model.") || name.starts_with("lm_head.") || name.starts_with("mtp.");
+}
+
+// GGUF has an MTP head in the layer after the last, under llama.cpp's names; other checkpoints have it under "mtp.".
+std::string name_of_copy(const std::string& name, const Json& config) {
+  const Json* count = config.find("num_hidden_layers");
+  const std::string layer = "model.layers." + std::to_string(count ? count->as_integer() : 0) + ".";
+  if (!name.starts_with(layer)) return name;
+  constexpr std::string_view kNext = "nextn.";
+  const std::string rest = name.substr(layer.size());
+  return rest.starts_with(kNext) ? "mtp." + rest.substr(kNext.size()) : "mtp.layers.0." + rest;
+}
+
+DType dtype_in(const Json& config) {
+  const Json* name = config.find("dtype");
+  if (!name || !name->is_string()) return DType::f16;
+  return name->as_string() == "bfloat16" ? DType::bf16 : name->as_string() == "float32" ? DType::f32 : DType::f16;
+}
+
 void add_task(QuantizeShard& shard, const QuantizePlan& plan, const QuantizeTask& task) {
   shard.tasks.push_back(task);
   if (!task.is_quantized) {
-    shard.tensors.push_back({task.name, task.entry.dtype, task.entry.shape});
+    shard.tensors.push_back({task.name, task.dtype, task.entry.shape});
     return;
   }
   const int64_t rows = task.entry.shape[0], columns = task.entry.shape[1];
   const std::string stem = task.name.substr(0, task.name.size() - kWeight.size());
   shard.tensors.push_back({task.name, DType::u32, {rows, columns * plan.bits / 32}});
-  shard.tensors.push_back({stem + ".scales", task.entry.dtype, {rows, columns / plan.group_size}});
-  shard.tensors.push_back({stem + ".biases", task.entry.dtype, {rows, columns / plan.group_size}});
+  shard.tensors.push_back({stem + ".scales", task.dtype, {rows, columns / plan.group_size}});
+  shard.tensors.push_back({stem + ".biases", task.dtype, {rows, columns / plan.group_size}});
 }
 
 void name_shards(std::vector<QuantizeShard>& shards) {
@@ -80,9 +102,12 @@ Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& con
   plan.bits = bits;
   plan.group_size = group_size;
   uint64_t shard_bytes = 0;
-  for (const auto& [name, entry] : checkpoint.tensors()) {
+  for (const auto& [source_name, entry] : checkpoint.tensors()) {
+    if (entry.decoder && !has_known_name(source_name)) continue;
+    const std::string name = entry.decoder ? name_of_copy(source_name, config) : source_name;
     QuantizeShard addition;
-    add_task(addition, plan, {name, entry, is_quantizable(name, entry, group_size)});
+    const DType dtype = entry.decoder && entry.shape.size() == 2 ? dtype_in(config) : entry.dtype;
+    add_task(addition, plan, {name, entry, is_quantizable(name, entry, group_size), dtype});
     uint64_t bytes = 0;
     for (const PlannedTensor& tensor : addition.tensors) bytes += tensor.size_bytes();
     if (plan.shards.empty() || shard_bytes + bytes > max_shard_bytes) {

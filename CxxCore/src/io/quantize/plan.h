@@ -13,9 +13,10 @@
 namespace pagoda::io {
 
 struct QuantizeTask {
-  std::string name;  // in the source checkpoint
+  std::string name;  // of the copy
   TensorEntry entry;
   bool is_quantized = false;  // written as three consecutive tensors: .weight (words), .scales and .biases
+  DType dtype = DType::f32;   // of the copy, or of scales and biases
 };
 
 struct QuantizeShard {
@@ -33,7 +34,10 @@ struct QuantizePlan {
   int num_quantized = 0;
 };
 
-// `config`: the source config.json. Rejects quantised models and those with experts, whose layout differs in MLX.
+// `config`: the source config.json. Rejects models that it declares quantised, and those with experts, whose layout
+// differs in MLX. Tensors with a decoder (all of a GGUF file) are written as decoded, vectors in f32 and matrices in
+// the config's dtype; those of a GGUF file that no other checkpoint has, such as rope_freqs, are left out: the config
+// has their meaning, and mlx-lm refuses unknown names.
 Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& config, int bits, int group_size,
                                    uint64_t max_shard_bytes);
 

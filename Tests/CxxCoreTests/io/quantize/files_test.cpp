@@ -1,4 +1,5 @@
-// io/quantize_files: the embedded model written with 4 and 8 bits; unsupported inputs; never an incomplete folder.
+// io/quantize_files: the embedded model and GGUF files written with 4 and 8 bits; unsupported inputs; never an
+// incomplete folder.
 #include "io/quantize/files.h"
 
 #include <cmath>
@@ -143,7 +144,7 @@ PAGODA_TEST(quantize_files_refuses_what_it_cannot_do) {
               {R"({"num_experts": 4})", StatusCode::unsupported},
               {R"({"text_config": {"num_experts": 4}})", StatusCode::unsupported}};
   for (const auto& row : rows) CHECK(quantize(folder_with(row.config), out, 4).status.code == row.code);
-  CHECK(quantize(test::fixtures_dir() + "/gguf/qwen2.gguf", out, 4).status.code == StatusCode::unsupported);
+  CHECK(quantize(test::fixtures_dir() + "/gguf/qwen3moe.gguf", out, 4).status.code == StatusCode::unsupported);
   CHECK(quantize(test::mini_model_dir(), out, 3).status.code == StatusCode::invalid_argument);
   CHECK(quantize(test::mini_model_dir(), test::mini_model_dir(), 4).status.code == StatusCode::invalid_argument);
   CHECK(!fs::exists(out) && !fs::exists(out + ".partial"));
