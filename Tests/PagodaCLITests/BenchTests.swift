@@ -145,6 +145,13 @@ import Testing
     #expect(refused.status == 1 && refused.errors.contains("/dev/null/x.svg: cannot be written"))
   }
 
+  @Test func results_above_the_limits_and_of_a_busy_machine_are_doubted() {
+    #expect(BenchReport.doubts("pp512", percentOfLimit: 98, others: 0.02) == "")
+    #expect(BenchReport.doubts("pp512", percentOfLimit: 1053, others: nil).contains("pp512: above 100 per cent"))
+    #expect(BenchReport.doubts("tg128", percentOfLimit: 50, others: 0.6).contains("others used 60 %"))
+    #expect(BenchReport.doubts("tg128", percentOfLimit: 130, others: 0.6).split(separator: "\n").count == 2)
+  }
+
   @Test func text_in_pictures_is_escaped() {
     var svg = SVG(width: 10, height: 10, title: "a < b")
     svg.text("x & <y>", x: 1, y: 2, class: "ink")

@@ -103,16 +103,19 @@ package enum BenchReport {
 
   /// Why rows should not be trusted; empty if nothing speaks against them.
   package static func warnings(_ rows: [BenchRow]) -> String {
-    var text = ""
-    for row in rows {
-      if let note = busyNote(row.others) {
-        text += "\(row.test.name): \(note) of the processors; the speed is too low.\n"
-      }
-      if !row.test.isSpeculative && max(row.percentOfBandwidth, row.percentOfPeak) > 120 {
-        text += "\(row.test.name): above 100 per cent: the machine was busy while its limits were measured.\n"
-      }
-    }
+    let text = rows.map { row in
+      let percent = row.test.isSpeculative ? 0 : max(row.percentOfBandwidth, row.percentOfPeak)
+      return doubts(row.test.name, percentOfLimit: percent, others: row.others)
+    }.joined()
     return text.isEmpty ? "" : "\nWarning: measure again on an idle machine.\n" + text
+  }
+
+  /// Why a result cannot be trusted, in lines; empty if it can.
+  package static func doubts(_ name: String, percentOfLimit: Double, others: Double?) -> String {
+    let busy = busyNote(others).map { "\(name): \($0) of the processors; the speed is too low.\n" } ?? ""
+    let isImpossible = percentOfLimit > 120  // limits are measured with an error of some per cent
+    return busy
+      + (isImpossible ? "\(name): above 100 per cent: the machine was busy while its limits were measured.\n" : "")
   }
 
   static func profile(_ profile: BenchProfile) -> String {
