@@ -4,8 +4,8 @@
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
-// The engine with the embedded model and all devices, for the command-line program and the tests.
-let everything: [Target.Dependency] = ["PagodaKit", "PagodaMini", "CUDADevice", "SoftwareDevice"]
+// The engine with the embedded model, all devices and image files, for the command-line program and the tests.
+let everything: [Target.Dependency] = ["PagodaKit", "PagodaMini", "CUDADevice", "ImageDecoders", "SoftwareDevice"]
 let package = Package(
   name: "pagoda",
   platforms: [.macOS(.v14), .iOS(.v17)],
@@ -14,6 +14,7 @@ let package = Package(
     // Optional: a program includes these only if it depends on them.
     .library(name: "PagodaMini", targets: ["PagodaMini"]),  // the embedded model
     .library(name: "PagodaCUDA", targets: ["CUDADevice"]),
+    .library(name: "PagodaImages", targets: ["ImageDecoders"]),  // PNG, JPEG and WebP files
     .library(name: "PagodaSoftwareDevice", targets: ["SoftwareDevice"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
     .library(name: "PagodaHub", targets: ["PagodaHub"]),
@@ -78,6 +79,26 @@ let package = Package(
     // every program that uses them links it already.
     .target(name: "CUDADevice", dependencies: ["CxxGPU"]),
     .target(name: "SoftwareDevice", dependencies: ["CxxGPU"]),
+    // Without these packages everything still builds, and the decoders say what is missing. Apple's systems use ImageIO.
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+    .target(
+      name: "ImageDecoders",
+      dependencies: [
+        .target(name: "CPNG", condition: .when(platforms: [.linux])),
+        .target(name: "CJPEG", condition: .when(platforms: [.linux])),
+        .target(name: "CWebP", condition: .when(platforms: [.linux])),
+      ],
+      cxxSettings: [
+        .headerSearchPath("../../CxxCore/include"),
+        .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ],
+      linkerSettings: [
+        .linkedFramework("CoreFoundation", .when(platforms: apple)),
+        .linkedFramework("CoreGraphics", .when(platforms: apple)),
+        .linkedFramework("ImageIO", .when(platforms: apple)),
+      ]),
     .target(
       name: "PagodaFoundation",
       swiftSettings: [
@@ -108,7 +129,8 @@ let package = Package(
         .product(name: "Tokenizers", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
         .product(name: "Hub", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
       ]),
-    .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaMini", "PagodaServer"]),
+    .target(
+      name: "PagodaChatCore", dependencies: ["ImageDecoders", "PagodaHub", "PagodaKit", "PagodaMini", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
 
@@ -128,7 +150,7 @@ let package = Package(
     ),
     .testTarget(
       name: "CxxCoreTests",
-      dependencies: ["CoreTestSuite", "CxxCore", "CUDADevice", "SoftwareDevice"],
+      dependencies: ["CoreTestSuite", "CxxCore", "CUDADevice", "ImageDecoders", "SoftwareDevice"],
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
     .testTarget(name: "PagodaKitTests", dependencies: ["PagodaTesting", "PagodaTransformers"] + everything),

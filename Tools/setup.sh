@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks that Swift is there, which is all that a build needs. Usage: Tools/setup.sh [--dev]
-# --dev installs what Tools/test.sh needs (formatter, linter, make, Python, Chromium, HAProxy, nginx, Caddy, aarch64 under qemu); fast if
+# Checks that Swift is there, which is all that a build needs, and says if the libraries for image files are missing.
+# Usage: Tools/setup.sh [--dev]
+# --dev installs what Tools/test.sh needs (libraries for image files, formatter, linter, make, Python, Chromium, HAProxy, nginx, Caddy, aarch64 under qemu); fast if
 # nothing is missing.
 set -euo pipefail
 
@@ -31,8 +32,10 @@ missing_of() {
   for package in "$@"; do is_installed "$package" || echo "$package"; done
 }
 
+images=(libjpeg-dev libpng-dev libwebp-dev)
+
 setup_debian() {
-  local tools=(make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh clang-format-19 clang-tidy-19
+  local tools=("${images[@]}" make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh clang-format-19 clang-tidy-19
     qemu-user g++-12-aarch64-linux-gnu)
   local wanted package
   wanted=$(missing_of "${tools[@]}")
@@ -55,11 +58,16 @@ setup_debian() {
 }
 
 need_swift
-if ! $dev; then exit 0; fi
+if ! $dev; then
+  if command -v dpkg-query >/dev/null && [[ -n $(missing_of "${images[@]}") ]]; then
+    echo "setup: image files will be refused; to read them, install $(missing_of "${images[@]}" | paste -s -d ' ' -)"
+  fi
+  exit 0
+fi
 if [[ $(uname -s) == Darwin ]]; then
   exit 0  # the command line tools include make and Python; the layout check runs on Linux
 elif command -v apt-get >/dev/null; then
   setup_debian
 else
-  echo "setup: install make, Python 3 with venv, Chromium, clang-format 19 and clang-tidy 19 with this system's package manager" >&2
+  echo "setup: install libjpeg, libpng and libwebp with their headers, make, Python 3 with venv, Chromium, clang-format 19 and clang-tidy 19 with this system's package manager" >&2
 fi

@@ -32,7 +32,7 @@ ALLOWED["api"] = set(ALLOWED)
 # The public headers (include/pagoda) each module may include; `api`, which implements them, may include all.
 PUBLIC = {
     "base": {"status"},
-    "image": {"image"},
+    "image": {"image", "image_decoder"},
     "io": {"image", "model_source", "quantize"},
     "text": {"chat_template", "output_parser"},
     "grammar": {"grammar"},

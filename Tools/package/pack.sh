@@ -37,10 +37,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/$name
 
-# bundled PROGRAM: the libraries that it loads from outside the system's folders, that is, Swift's.
+# bundled PROGRAM: the libraries that it loads from outside the system's folders, that is, Swift's; and those for image files, whose
+# names differ between distributions (libjpeg.so.62 of Debian is libjpeg.so.8 of Ubuntu).
 bundled() {
   if [[ $system == macos ]]; then return; fi  # Swift's libraries are part of the system
-  ldd "$1" | sed -n 's/^.* => \(\/.*\) (0x.*$/\1/p' | grep -vE '^/(usr/)?lib(32|64)?/' || true
+  ldd "$1" | sed -n 's/^.* => \(\/.*\) (0x.*$/\1/p' | awk '!/^\/(usr\/)?lib(32|64)?\// || /\/lib(jpeg|png16|webp)\.so/'
 }
 
 # Programs and libraries. $ORIGIN, where SwiftPM's programs look for libraries, is the folder of the file that a link points to.
@@ -72,6 +73,8 @@ put_texts() {
 Pagoda: Apache License 2.0, in the file LICENSE.
 The program contains, or comes with, parts of the Swift project: Apache License 2.0 with the Runtime Library Exception
 (https://swift.org/LICENSE.txt), and ICU: Unicode License v3 (https://www.unicode.org/license.txt).
+It may come with libpng (libpng License version 2), libjpeg-turbo (IJG License and BSD 3-Clause; this software is based in part on the work
+of the Independent JPEG Group) and libwebp (BSD 3-Clause, Copyright 2010 Google Inc.).
 TEXT
 }
 
