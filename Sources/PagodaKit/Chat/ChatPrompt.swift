@@ -7,16 +7,32 @@ package struct ChatPrompt: Sendable {
   package var tools: [JSONValue]
   /// Additional variables, such as `enable_thinking`; they cannot replace those above.
   package var variables: [JSONValue.Member]
+  /// The images of all messages. A part of a message names its image by its position here, as `image_index`.
+  package var images: [ImageInput]
 
-  package init(messages: [JSONValue], tools: [JSONValue] = [], variables: [JSONValue.Member] = []) {
+  package init(
+    messages: [JSONValue], tools: [JSONValue] = [], variables: [JSONValue.Member] = [], images: [ImageInput] = []
+  ) {
     self.messages = messages
     self.tools = tools
     self.variables = variables
+    self.images = images
   }
 
   init(_ messages: [Message], tools: [JSONValue], thinking: Bool?) {
     let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
-    self.init(messages: messages.map(\.json), tools: tools, variables: variables)
+    var images: [ImageInput] = []
+    let list = messages.map { $0.json(adding: &images) }
+    self.init(messages: list, tools: tools, variables: variables, images: images)
+  }
+
+  /// The images of the messages that are left, in the order in which the template writes their placeholders.
+  var usedImages: [ImageInput] {
+    messages.flatMap { message in
+      (message["content"]?.arrayValue ?? []).compactMap { part in
+        part["image_index"]?.intValue.flatMap { images.indices.contains(Int($0)) ? images[Int($0)] : nil }
+      }
+    }
   }
 
   var json: JSONValue {

@@ -11,6 +11,8 @@ package struct EncodedPrompt: Sendable {
   /// Whether thinking tags in it are deliberate control tokens: written by the template, or ids chosen by the caller.
   /// Text that spells a tag only mentions it.
   package var hasThinkingTags = true
+  /// Its images, by position.
+  package var images: [PlacedImage] = []
 }
 
 extension Engine {
@@ -47,6 +49,7 @@ extension Engine {
   }
 
   package func encode(_ chat: ChatPrompt) throws -> EncodedPrompt {
+    if !chat.images.isEmpty { try info.refuseImagesWithoutTower() }
     guard let chatTemplate else {
       throw PagodaError.unsupported(
         info.chatTemplateError ?? "this model has no chat template; use text or token ids")
@@ -58,7 +61,8 @@ extension Engine {
     let text = String(rendered.text)
     // A tag at the end of a message opens nothing: only the template's last segment counts.
     let end = rendered.segments.last.map { $0.from_template ? String($0.text) : "" } ?? ""
-    return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: end), text: text)
+    let (ids, images) = try place(chat.usedImages, in: Array(result.ids))
+    return EncodedPrompt(ids: ids, opening: OutputParser.Opening(prompt: end), text: text, images: images)
   }
 
   private func requireTokenizer() throws -> Tokenizer {

@@ -49,6 +49,8 @@ extension Engine {
     let prompt = trimmed.encoded
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
+    let images = prompt.images + request.placedImages
+    try prepare(images, for: &coreRequest)
     coreRequest.sampling = try request.sampling.core(defaults: defaults, tokenizer: tokenizer)
     if request.contextPolicy == .trim, let limit = request.sampling.maximumTokens {
       // The prompt was cut as far as it can be: a limit beyond the context would refuse the request.
@@ -74,12 +76,14 @@ extension Engine {
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
     let box = RequestBox(parser: parser, decoder: other.map { AnswerDecoder($0) }, deliver: deliver, end: end)
     box.failsWhenCancelled = failsWhenCancelled
+    box.imageTokens = images.reduce(0) { $0 + $1.tokenCount }
     if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
     if let processor = request.logitProcessor {
       box.owner = RowOwner(processor, core)
       coreRequest.row_callback = receiveRow
     }
-    if let take = receipts.take, request.answerTokens.isEmpty, box.owner == nil {
+    // A receipt has no images, so an answer to them could not be verified with it.
+    if let take = receipts.take, request.answerTokens.isEmpty, box.owner == nil, images.isEmpty {
       if !coreRequest.sampling.has_seed {
         coreRequest.sampling.has_seed = true
         coreRequest.sampling.seed = UInt64.random(in: .min ... .max)

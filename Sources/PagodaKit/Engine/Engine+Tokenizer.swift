@@ -25,6 +25,9 @@ extension Engine {
       let ids = try tokenizer.encodeWithControlTokens(text)
       return EncodedPrompt(ids: ids, opening: .textOnly, hasThinkingTags: false)
     case .messages(let messages):
+      if messages.contains(where: { !$0.images.isEmpty }) {
+        throw PagodaError.unsupported("images need the model's own tokenizer and chat template")
+      }
       let ids = try tokenizer.encode(messages, tools: request.tools, thinking: request.thinking)
       let text = try tokenizer.decode(ids, skippingSpecialTokens: false)
       return EncodedPrompt(ids: ids, opening: OutputParser.Opening(prompt: text), text: text)

@@ -20,11 +20,14 @@ public final class Engine: Sendable {
   let core: EngineCore
   let chatTemplate: pagoda.ChatTemplate?
   let defaults: GenerationDefaults
+  let imageTokenID: Int32
   let receipts = ReceiptSink()
 
   init(_ engine: pagoda.Engine) {
     core = EngineCore(engine)
-    info = ModelInfo(engine.info())
+    let coreInfo = engine.info()
+    info = ModelInfo(coreInfo)
+    imageTokenID = coreInfo.image_token_id
     tokenizer = engine.tokenizer().map { Tokenizer($0) }
     chatTemplate = engine.chat_template()
     defaults = GenerationDefaults(json: String(engine.generation_config_json()))

@@ -26,6 +26,12 @@ extension ModelInfo {
     let cacheNote = String(info.weight_cache_note)
     weightCacheNote = cacheNote.isEmpty ? nil : cacheNote
     endOfTextTokens = Array(info.eos_token_ids)
+    readsImages = info.has_vision
+    imageRefusal = info.has_vision ? nil : String(info.vision_refusal)
+    visionParameterCount = info.vision_parameters
+    visionDevice = info.has_vision ? String(info.vision_device) : nil
+    maximumImageTokens = Int(info.max_image_tokens)
+    imageGeometry = ImageGeometry(info.image_options)
     let numbers = String(info.fingerprint)
     fingerprint = numbers.isEmpty ? nil : numbers
     let stages = String(info.pipeline)
@@ -42,6 +48,7 @@ extension MemoryPlan {
     stateBytes = plan.state_bytes
     checkpointBytes = plan.checkpoint_bytes
     hostCacheBytes = plan.host_cache_bytes
+    visionBytes = plan.vision_bytes
     workspaceBytes = plan.workspace_bytes
     kvBlockBytes = plan.kv_block_bytes
     stateSlotBytes = plan.state_slot_bytes
@@ -76,6 +83,9 @@ extension EngineStatistics {
     maskSeconds = stats.mask_seconds
     fault = stats.fault.empty() ? nil : String(stats.fault)
     prefixCache = PrefixCacheStatistics(stats.cache)
+    images.computed = stats.images.num_computed
+    images.hits = stats.images.num_hits
+    images.cachedBytes = stats.images.cached_bytes
     speculation = SpeculationStatistics(stats.speculation)
     disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
     hostCache = stats.host.max_bytes > 0 ? HostCacheStatistics(stats.host) : nil

@@ -49,6 +49,17 @@ public struct ModelInfo: Hashable, Sendable {
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32] = []
+  /// Whether messages may have images: the model has a vision tower that this engine runs.
+  public var readsImages = false
+  /// Why they may not; nil if they may.
+  public var imageRefusal: String?
+  /// Parameters of the vision tower.
+  public var visionParameterCount: Int64 = 0
+  /// Where the vision tower runs, which may be another device than the text's; nil without one.
+  public var visionDevice: String?
+  /// Maximum tokens of one image.
+  public var maximumImageTokens = 0
+  package var imageGeometry = ImageGeometry()
   /// A hash of the outputs for a few tokens, as this device and this version compute them: engines with equal
   /// fingerprints give bit-identical answers, on any machine. Nil without `EngineOptions.makesFingerprint`.
   public var fingerprint: String?
@@ -80,6 +91,9 @@ public struct MemoryPlan: Hashable, Sendable {
   public var checkpointBytes: Int64 = 0
   /// Activations, inputs of a step, and logits.
   public var workspaceBytes: Int64 = 0
+  /// The vision tower, its activations and the cache of its results, in host memory. Part of `totalBytes` if the device
+  /// has no dedicated memory.
+  public var visionBytes: Int64 = 0
   /// Prefixes in host memory. Part of `totalBytes` if the device has no dedicated memory.
   public var hostCacheBytes: Int64 = 0
   /// One KV block.
@@ -150,6 +164,8 @@ public struct EngineStatistics: Hashable, Sendable {
   public var fault: String?
   /// Statistics of the prefix cache.
   public var prefixCache: PrefixCacheStatistics = PrefixCacheStatistics()
+  /// Images in prompts.
+  public var images = ImageStatistics()
   /// Statistics of speculation.
   public var speculation: SpeculationStatistics = SpeculationStatistics()
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
@@ -158,6 +174,19 @@ public struct EngineStatistics: Hashable, Sendable {
   public var hostCache: HostCacheStatistics?
 
   /// All values zero or empty, for tests that set what they need.
+  public init() {}
+}
+
+/// Images that went through the vision tower, and those whose results were cached.
+public struct ImageStatistics: Hashable, Sendable {
+  /// Images that the vision tower computed.
+  public var computed: Int64 = 0
+  /// Images whose results were known already.
+  public var hits: Int64 = 0
+  /// Bytes of the results kept for later prompts.
+  public var cachedBytes: Int64 = 0
+
+  /// All values zero, for tests that set what they need.
   public init() {}
 }
 

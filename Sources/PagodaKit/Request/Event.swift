@@ -116,6 +116,8 @@ public struct Usage: Hashable, Sendable {
   /// Prompt tokens found in the cache: the position where the prompt diverged from all earlier ones. More than
   /// `cachedTokens` if no state was saved at that position.
   public var matchedTokens: Int
+  /// Tokens of the prompt that are images.
+  public var imageTokens = 0
 
   /// Token counts.
   public init(promptTokens: Int, completionTokens: Int, cachedTokens: Int, matchedTokens: Int = 0) {

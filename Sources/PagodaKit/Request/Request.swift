@@ -101,6 +101,9 @@ public struct Request: Hashable, Sendable {
   /// saving. Ends of turns, a coarse grid and the end of the prompt are included automatically.
   public var checkpointPositions: [Int] = []
 
+  /// The images of ``Prompt/tokens(_:)``, whose ids have the placeholders of each.
+  package var placedImages: [PlacedImage] = []
+
   /// Whether thinking tags among the ids of ``Prompt/tokens(_:)`` are control tokens; false for ids of plain text.
   package var hasThinkingTags = true
 

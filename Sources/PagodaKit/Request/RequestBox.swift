@@ -13,6 +13,7 @@ final class RequestBox: @unchecked Sendable {
   var take: (@Sendable (Receipt) -> Void)?
   var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are requested
   var failsWhenCancelled = false
+  var imageTokens = 0  // of the prompt
   var owner: RowOwner?  // of a request with a logit processor
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable ((any Error)?) -> Void
@@ -44,6 +45,7 @@ final class RequestBox: @unchecked Sendable {
     if failsWhenCancelled && isCancelled { return end(PagodaError.shutDownWhileRunning) }
     var completion = Completion(event)
     completion.promptTokens = promptTokens
+    completion.usage.imageTokens = imageTokens
     deliver(.finished(completion))
     end(nil)
   }

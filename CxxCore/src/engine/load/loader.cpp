@@ -167,7 +167,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(checkpoint));
   model::find_bare_decoder(*p.checkpoint, p.config);
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
-  choose_vision(options, *p.checkpoint, p.config);
+  choose_vision(options, *p.files, *p.checkpoint, p.config);
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)

@@ -2,22 +2,45 @@
 #include "engine/load/vision.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "base/assign_or_return.h"
 #include "device/registry.h"
+#include "io/config/preprocessor.h"
 
 namespace pagoda::engine {
+namespace {
 
-void choose_vision(const EngineOptions& options, const io::Checkpoint& checkpoint, io::ModelConfig& config) {
+constexpr const char* kPreprocessorFile = "preprocessor_config.json";
+constexpr uint64_t kMaxPreprocessorBytes = 1 << 20;
+
+Status read_preprocessor(const io::ModelFiles& files, io::VisionConfig& vision) {
+  std::string text;
+  if (files.exists(kPreprocessorFile)) {
+    PAGODA_ASSIGN_OR_RETURN(text, files.read_text(kPreprocessorFile, kMaxPreprocessorBytes));
+  }
+  PAGODA_ASSIGN_OR_RETURN(vision.image_options,
+                          io::read_image_options(text, files.description() + "/" + kPreprocessorFile, vision));
+  return ok_status();
+}
+
+}  // namespace
+
+void choose_vision(const EngineOptions& options, const io::ModelFiles& files, const io::Checkpoint& checkpoint,
+                   io::ModelConfig& config) {
   model::find_vision_tower(checkpoint, config);
   if (!config.vision.is_present()) return;
-  const char* refusal = !options.vision                     ? "the option vision is off"
+  const Status preprocessor = read_preprocessor(files, config.vision);
+  const char* refusal = !preprocessor.is_ok()               ? preprocessor.message.c_str()
+                        : !options.vision                   ? "the option vision is off"
                         : !options.pipeline.empty()         ? "the model runs on several machines"
                         : config.rope.depends_on_position() ? "the rope scaling changes with the position"
                                                             : nullptr;
   if (refusal == nullptr) return;
-  config.vision = {};
-  config.vision.refusal = refusal;
+  io::VisionConfig refused;
+  refused.refusal = refusal;
+  config.vision = std::move(refused);
 }
 
 Result<VisionPlan> plan_vision(const EngineOptions& options, const io::Checkpoint& checkpoint,
@@ -45,6 +68,10 @@ void describe_vision(const VisionPlan& plan, const io::VisionConfig& config, Mod
   if (!config.is_present()) return;
   info.vision_parameters = plan.num_parameters;
   info.max_image_tokens = plan.max_tokens;
+  info.image_options = config.image_options;
+  const int64_t side = int64_t{config.patch_size} * config.merge_size;
+  info.image_options.max_pixels = std::min(info.image_options.max_pixels, plan.max_tokens * side * side);
+  info.image_options.min_pixels = std::min(info.image_options.min_pixels, info.image_options.max_pixels);
   info.vision_device = plan.device->info().description;
 }
 

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
+#include "io/model_files.h"
 #include "model/vision/tower.h"
 #include "pagoda/model_info.h"
 #include "pagoda/options.h"
@@ -22,7 +23,8 @@ struct VisionPlan {
 };
 
 // Decides whether the model gets its tower: if not, config.vision is cleared and its refusal says why.
-void choose_vision(const EngineOptions& options, const io::Checkpoint& checkpoint, io::ModelConfig& config);
+void choose_vision(const EngineOptions& options, const io::ModelFiles& files, const io::Checkpoint& checkpoint,
+                   io::ModelConfig& config);
 
 // The tower runs on the CPU beside any device: GPUs have no kernels for it. Weights of 8 and 4 bits are those of the
 // text; the tower, a small part of the model, keeps bf16.

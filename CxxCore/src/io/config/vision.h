@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "pagoda/image.h"
 
 namespace pagoda::io {
 
@@ -23,6 +24,7 @@ struct VisionConfig {
   double rope_theta = 10000.0;        // of the tower
   int32_t image_token_id = -1;        // the placeholder in a prompt
   std::array<int32_t, 3> sections{};  // of the text model's rotation: frequencies of time, height and width
+  ImageOptions image_options{};       // from preprocessor_config.json
   std::string tensor_prefix;          // before "patch_embed.proj.weight"
   std::string refusal;                // why the model takes no images, if it does not
 
