@@ -38,6 +38,8 @@ final class ChatLoop {
   let editor = LineEditor()
   /// Text of files to insert before the next message.
   var attached = ""
+  /// Images to put before the next message.
+  var attachedImages: [ImageInput] = []
   /// The last message, if it got no answer; /retry sends it again.
   var unanswered: String?
   private let contextPolicy: ContextPolicy
@@ -108,7 +110,9 @@ final class ChatLoop {
     let quiet = editor.isInteractive ? QuietMode() : nil
     let use = MachineUse()
     defer { quiet?.restore() }
-    let (events, known) = (session.streamEvents(to: text, options: progressOptions), omittedMessages)
+    let (events, known) = (
+      session.streamEvents(to: Message.user(text, images: attachedImages), options: progressOptions), omittedMessages
+    )
     let task = Task {
       var printer = AnswerPrinter(omittedMessages: known)
       do {
@@ -125,7 +129,7 @@ final class ChatLoop {
     do {
       omittedMessages = try await task.value
       unanswered = nil
-      attached = ""
+      (attached, attachedImages) = ("", [])
       Terminal.write("\n")
       if editor.isInteractive, let last = session.lastCompletion {
         Terminal.write(Style.dim(fittingParts(speedParts(last, others: use.others()))) + "\n\n")
@@ -133,7 +137,7 @@ final class ChatLoop {
     } catch is CancellationError {
       let isKept = session.history.count > before
       unanswered = isKept ? nil : message
-      if isKept { attached = "" }
+      if isKept { (attached, attachedImages) = ("", []) }
       Terminal.write(Style.dim(isKept ? " [stopped]" : "[stopped; /retry sends the message again]") + "\n")
     } catch {
       failed = true

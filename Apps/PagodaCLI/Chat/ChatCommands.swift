@@ -13,6 +13,7 @@ enum ChatCommands {
     ("/think on|off|auto", "whether the model thinks before it answers"),
     ("/model NAME", "continue with another model; without NAME, show this one"),
     ("/read FILE", "put a text file before the next message"),
+    ("/image FILE", "put an image before the next message: PNG, JPEG or WebP"),
     ("/save FILE", "write the conversation to a file: JSON, or Markdown if its name ends with .md"),
     ("/load FILE", "continue a conversation that was saved as JSON"),
     ("/tokens TEXT", "count the tokens of TEXT; without it, those of the conversation"),
@@ -40,7 +41,7 @@ extension ChatLoop {
     case "/help": return columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }, width: Style.textWidth)
     case "/undo":
       if unanswered != nil {
-        (unanswered, attached) = (nil, "")
+        (unanswered, attached, attachedImages) = (nil, "", [])
         return "The message without an answer is forgotten.\n"
       }
       return try undo() == nil ? "" : "The last message and its answer are forgotten.\n"
@@ -56,6 +57,7 @@ extension ChatLoop {
     case "/think": return try think(rest)
     case "/model": return try await changeModel(rest)
     case "/read": return try read(rest)
+    case "/image": return try image(rest)
     case "/save": return try save(rest)
     case "/load": return try load(rest)
     case "/tokens": return try tokens(rest)
@@ -68,12 +70,12 @@ extension ChatLoop {
   }
 
   /// Removes the user's last message and everything after it; returns the message.
-  private func undo() throws -> String? {
+  private func undo() throws -> Message? {
     var history = session.history
     guard let index = history.lastIndex(where: { $0.role == .user }) else {
       throw CommandFailure("there is no message yet")
     }
-    let message = history[index].content
+    let message = history[index]
     history.removeSubrange(index...)
     session.history = history
     return message
@@ -82,7 +84,8 @@ extension ChatLoop {
   private func retry() async throws {
     if let message = unanswered { return await answer(message) }
     guard let message = try undo() else { return }
-    await answer(message)
+    attachedImages = message.images
+    await answer(message.content)
   }
 
   private func set(_ rest: String) throws -> String {

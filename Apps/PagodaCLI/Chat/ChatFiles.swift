@@ -29,6 +29,15 @@ extension ChatLoop {
     return "\(name) goes before the next message\(count.map { " (\($0) tokens)" } ?? "").\n"
   }
 
+  func image(_ name: String) throws -> String {
+    let info = session.engine.info
+    if let refusal = info.imageRefusal { throw CommandFailure("this model reads no images: \(refusal)") }
+    let image = try readImage(try path(name, "/image"))
+    let (size, tokens) = try imageFacts(image, info)
+    attachedImages.append(image)
+    return "\(name) goes before the next message (\(size), \(tokens) tokens).\n"
+  }
+
   func save(_ name: String) throws -> String {
     let file = try path(name, "/save")
     let transcript = session.transcript
@@ -69,6 +78,15 @@ extension ChatLoop {
   private func markdown(_ transcript: Transcript) -> String {
     let system = transcript.instructions.map { "> \($0.replacing("\n", with: "\n> "))\n\n" } ?? ""
     return system
-      + transcript.messages.map { "## \($0.role.rawValue.capitalized)\n\n\($0.content)\n" }.joined(separator: "\n")
+      + transcript.messages.map { "## \($0.role.rawValue.capitalized)\n\n\(text(of: $0))\n" }.joined(separator: "\n")
+  }
+
+  /// Markdown has no place for an image's bytes: its size stands for it.
+  private func text(of message: Message) -> String {
+    message.parts.map { part in
+      guard case .image(let image) = part else { return if case .text(let text) = part { text } else { "" } }
+      let size = (try? image.pixelSize).map { ", \($0.width) x \($0.height) pixels" } ?? ""
+      return "[image\(size)]\n\n"
+    }.joined()
   }
 }

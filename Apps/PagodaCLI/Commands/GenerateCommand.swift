@@ -18,6 +18,8 @@ extension Command {
           SharedOptions.model,
           Option("prompt", short: "p", value: "TEXT", help: "the prompt"),
           Option("prompt-file", short: "f", value: "FILE", help: "read the prompt from FILE"),
+          Option(
+            "image", value: "FILE", help: "an image before the prompt: PNG, JPEG or WebP; may be given several times"),
           Option("prompt-ids", value: "IDS", help: "token ids such as 5,9,17; needs no tokenizer"),
           Option(
             "raw",
@@ -62,12 +64,15 @@ private func runGenerate(_ given: Arguments) async throws -> Int32 {
   request.grammar = try grammar(arguments)
   try request.grammar?.check()
   let receipts = try ReceiptFile(arguments)
-  let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { info in
+  let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { [arguments] info in
     if case .messages = request.prompt, !info.hasChatTemplate {
       throw CommandFailure(info.chatTemplateError ?? "this model has no chat template; use --raw or --prompt-ids")
     }
     if case .text = request.prompt { try info.requireTokenizer(or: "use --prompt-ids") }
     if request.grammar != nil { try info.requireTokenizer(or: "it cannot write JSON") }
+    if arguments.has("image"), let refusal = info.imageRefusal {
+      throw CommandFailure("this model reads no images: \(refusal)")
+    }
   }
   try await receipts?.keep(of: engine)
   defer { receipts?.flush() }
@@ -97,17 +102,18 @@ private func generateRequest(_ arguments: Arguments) throws -> Request {
   let thinking = try arguments.thinking()
 
   let plain = ["prompt-ids", "raw"].first { arguments.has($0) }
-  if let plain, let other = ["system", "think", "no-think"].first(where: { arguments.has($0) }) {
+  if let plain, let other = ["system", "image", "think", "no-think"].first(where: { arguments.has($0) }) {
     throw UsageError("--\(other) needs the chat template, which --\(plain) leaves out")
   }
   if let ids = try arguments.tokenIDs("prompt-ids") {
     return Request(prompt: .tokens(ids), sampling: sampling)
   }
+  let images = try arguments.images()
   let text = try promptText(arguments)
   if text.allSatisfy(\.isWhitespace) && !arguments.has("raw") { throw UsageError("the prompt is empty") }
   if arguments.has("raw") { return Request(prompt: .text(text), sampling: sampling) }
   let system = arguments.string("system").map { [Message.system($0)] } ?? []
-  return Request(messages: system + [.user(text)], sampling: sampling, thinking: thinking)
+  return Request(messages: system + [.user(text, images: images)], sampling: sampling, thinking: thinking)
 }
 
 private func grammar(_ arguments: Arguments) throws -> Request.Grammar? {

@@ -12,7 +12,13 @@ extension Command {
       MODEL is anything that --model accepts. For a model ORG/NAME that is not on this machine, it lists the hub's files.
       """,
     groups: [
-      OptionGroup("Options", [SharedOptions.model, SharedOptions.shape, Option("json", help: "print a JSON object")]),
+      OptionGroup(
+        "Options",
+        [
+          SharedOptions.model, SharedOptions.shape,
+          Option("image", value: "FILE", help: "also show how many tokens an image takes; may be given several times"),
+          Option("json", help: "print a JSON object"),
+        ]),
       SharedOptions.engine,
     ],
     run: runInfo)
@@ -27,12 +33,39 @@ private func runInfo(_ arguments: Arguments) async throws -> Int32 {
   }
   let (source, options) = (try arguments.modelSource(), try arguments.engineOptions())
   do {
+    let images = try arguments.images()
     let info = try await Engine.inspect(source, options: options)
-    Terminal.write(arguments.has("json") ? JSONValue.model(info).text + "\n" : describe(info))
+    let named = Array(zip(arguments.values["image"] ?? [], images))
+    if arguments.has("json") {
+      Terminal.write(JSONValue.model(info, images: try named.map { try json($0, $1, info) }).text + "\n")
+    } else {
+      Terminal.write(describe(info) + (try describe(named, info)))
+    }
   } catch PagodaError.outOfMemory(let message) {
     throw PagodaError.outOfMemory(await adviceOnMemory(message, source, options))
   }
   return 0
+}
+
+private func json(_ name: String, _ image: ImageInput, _ info: ModelInfo) throws -> JSONValue {
+  let (width, height) = try image.pixelSize
+  var low = image
+  low.detail = .low
+  return .object([
+    "file": .string(name), "width": .integer(Int64(width)), "height": .integer(Int64(height)),
+    "tokens": .integer(Int64(try info.tokenCount(of: image))),
+    "tokens_low_detail": .integer(Int64(try info.tokenCount(of: low))),
+  ])
+}
+
+private func describe(_ images: [(String, ImageInput)], _ info: ModelInfo) throws -> String {
+  if images.isEmpty { return "" }
+  return "\nImages\n"
+    + table(
+      try images.map { name, image in
+        let (size, tokens) = try imageFacts(image, info)
+        return (URL(filePath: name).lastPathComponent, "\(size), \(tokens) tokens")
+      })
 }
 
 /// The hub's files of a model that is not in the cache; nil if the name refers to a model on this machine.
@@ -87,8 +120,15 @@ private func modelRows(_ info: ModelInfo) -> [(String, String)] {
     ("vocabulary", String(info.vocabularySize)),
     ("context", "\(info.contextLength) tokens"),
     ("text", text),
+    ("images", images(info)),
     ("device", info.device),
   ]
+}
+
+private func images(_ info: ModelInfo) -> String {
+  if let refusal = info.imageRefusal { return "no: \(refusal)" }
+  let tower = "vision tower of \(readable(count: info.visionParameterCount)) parameters"
+  return "\(tower) on \(info.visionDevice ?? info.device), \(info.maximumImageTokens) tokens each at most"
 }
 
 private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
@@ -108,6 +148,9 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
     ("checkpoints", "\(readable(bytes: plan.checkpointBytes)) (\(plan.checkpointCount) states of prefixes)"),
     ("workspace", readable(bytes: plan.workspaceBytes)),
   ]
+  if plan.visionBytes > 0 {
+    rows.append(("vision tower", "\(readable(bytes: plan.visionBytes)) of host memory, with its cache"))
+  }
   if plan.hostCacheBytes > 0 {
     rows.append(("host cache", "\(readable(bytes: plan.hostCacheBytes)) of host memory for prefixes"))
   }

@@ -34,6 +34,7 @@ extension JSONValue {
       "completion_tokens": .integer(Int64(usage.completionTokens)),
       "cached_tokens": .integer(Int64(usage.cachedTokens)),
       "matched_tokens": .integer(Int64(usage.matchedTokens)),
+      "image_tokens": .integer(Int64(usage.imageTokens)),
     ])
   }
 
@@ -51,7 +52,7 @@ extension JSONValue {
   }
 
   /// The output of `info --json`.
-  static func model(_ info: ModelInfo) -> JSONValue {
+  static func model(_ info: ModelInfo, images: [JSONValue] = []) -> JSONValue {
     .object([
       "architecture": .string(info.architecture), "family": .string(info.family),
       "num_layers": .integer(Int64(info.layerCount)),
@@ -64,6 +65,9 @@ extension JSONValue {
       "chat_template_error": info.chatTemplateError.map { .string($0) } ?? .null,
       "eos_token_ids": .array(info.endOfTextTokens.map { .integer(Int64($0)) }),
       "skipped_tensors": .array(info.skippedTensors.map { .string($0) }), "memory_plan": plan(info.plan),
+      "reads_images": .bool(info.readsImages), "image_refusal": info.imageRefusal.map { .string($0) } ?? .null,
+      "vision_parameters": .integer(info.visionParameterCount),
+      "max_image_tokens": .integer(Int64(info.maximumImageTokens)), "images": .array(images),
     ])
   }
 
@@ -73,6 +77,7 @@ extension JSONValue {
       "kv_bytes": .integer(plan.kvBytes), "state_bytes": .integer(plan.stateBytes),
       "checkpoint_bytes": .integer(plan.checkpointBytes),
       "workspace_bytes": .integer(plan.workspaceBytes), "host_cache_bytes": .integer(plan.hostCacheBytes),
+      "vision_bytes": .integer(plan.visionBytes),
       "total_bytes": .integer(plan.totalBytes),
       "kv_block_bytes": .integer(plan.kvBlockBytes), "state_slot_bytes": .integer(plan.stateSlotBytes),
       "num_kv_blocks": .integer(plan.kvBlockCount), "num_state_slots": .integer(Int64(plan.stateSlotCount)),
