@@ -68,9 +68,8 @@ extension Service {
     let ids: [Int32]
     if let list = try fields.objects("messages", maximum: Conversation.maximumMessages) {
       if fields["prompt"] != nil { throw APIError.invalid("prompt and messages exclude each other", param: "prompt") }
-      let chat = ChatPrompt(
-        messages: try Conversation(openAI: list).all, tools: try fields.toolList(isChat: true).functions,
-        variables: try fields.templateVariables())
+      let chat = try Conversation(openAI: list).prompt(
+        tools: fields.toolList(isChat: true).functions, variables: fields.templateVariables())
       ids = try engine.encode(chat).ids
     } else {
       guard let text = try fields.string("prompt") else { throw fields.missing("prompt") }

@@ -88,7 +88,10 @@ public final class Server: Sendable {
     let options = front.options
     let names = options.modelNames.isEmpty ? ["pagoda"] : options.modelNames
     let entry = ModelHost.Entry(
-      nil, ServedModels(names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia),
+      nil,
+      ServedModels(
+        names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia, readsImages: engine.info.readsImages
+      ),
       path: options.modelPath ?? names[0], info: engine.info)
     let host = ModelHost([entry], behind: front, on: http)
     let service = Service(engine, entry, of: host)

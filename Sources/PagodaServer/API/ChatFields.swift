@@ -4,22 +4,30 @@ import PagodaKit
 extension FieldReader {
   /// Text as a string or as an array of text parts. `types` are the type names of text parts.
   func content(_ key: String = "content", types: [String] = ["text", "input_text", "output_text"]) throws -> String? {
+    try parts(key, types: types, readsImages: false).map { Message(role: .user, parts: $0).content }
+  }
+
+  /// Text and images, as a string or as an array of parts.
+  func parts(
+    _ key: String = "content", types: [String] = ["text", "input_text", "output_text"], readsImages: Bool = true
+  ) throws -> [Message.Part]? {
     guard let value = self[key] else { return nil }
-    if let text = value.stringValue { return text }
+    if let text = value.stringValue { return [.text(text)] }
     guard let parts = try? objects(key, maximum: 10_000) else {
       throw APIError.invalid("\(path)\(key) must be a string or an array of parts", param: path + key)
     }
     return try parts.map { part in
       let type = try part.string("type") ?? ""
-      if type == "refusal" { return try part.string("refusal") ?? "" }
-      if let remark = try part.mediaRemark(type) { return remark }
+      if type == "refusal" { return .text(try part.string("refusal") ?? "") }
+      if readsImages, let image = try part.image(type) { return .image(image) }
+      if let remark = try part.mediaRemark(type) { return .text(remark) }
       guard types.contains(type) else {
         throw APIError.invalid(
           "\(part.path)type is '\(type.prefix(40))'; this model reads text only", param: part.path + "type")
       }
       guard let text = try part.string("text") else { throw part.missing("text") }
-      return text
-    }.joined()
+      return .text(text)
+    }
   }
 
   /// OpenAI's legacy tools: `functions`, and `function_call` instead of `tool_choice`. Nil if they are not used.

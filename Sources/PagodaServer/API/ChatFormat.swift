@@ -218,6 +218,12 @@ extension JSONValue {
     return .object(members)
   }
 
+  /// Image tokens are listed only where there are any: OpenAI's own answers have no such field.
+  static func promptDetails(cached: Int, images: Int) -> JSONValue {
+    let images = images > 0 ? [JSONValue.Member(key: "image_tokens", value: .integer(Int64(images)))] : []
+    return .object([.init(key: "cached_tokens", value: .integer(Int64(cached)))] + images)
+  }
+
   /// OpenAI's `usage`. Answers to the same prompt count it once.
   static func usage(_ answers: [Answer], prompts: Int = 1) -> JSONValue {
     let usages = answers.compactMap(\.completion?.usage)
@@ -225,6 +231,7 @@ extension JSONValue {
     let firsts = answers.enumerated().filter { $0.offset % perPrompt == 0 }.compactMap(\.element.completion?.usage)
     let prompt = firsts.reduce(0) { $0 + $1.promptTokens }
     let cached = firsts.reduce(0) { $0 + $1.cachedTokens }
+    let images = firsts.reduce(0) { $0 + $1.imageTokens }
     let completion = usages.reduce(0) { $0 + $1.completionTokens }
     let timings = answers.compactMap(\.completion?.timings)
     let drafted = timings.reduce(0) { $0 + $1.draftedTokens }
@@ -232,7 +239,7 @@ extension JSONValue {
     return .object([
       "prompt_tokens": .integer(Int64(prompt)), "completion_tokens": .integer(Int64(completion)),
       "total_tokens": .integer(Int64(prompt + completion)),
-      "prompt_tokens_details": .object(["cached_tokens": .integer(Int64(cached))]),
+      "prompt_tokens_details": promptDetails(cached: cached, images: images),
       "completion_tokens_details": .object([
         "reasoning_tokens": .integer(Int64(answers.reduce(0) { $0 + $1.reasoningTokens })),
         "accepted_prediction_tokens": .integer(Int64(accepted)),

@@ -47,7 +47,7 @@ struct ChatRequest: Sendable {
     }
 
     generation = Generation(
-      prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)
+      prompts: [.chat(conversation.prompt(tools: tools, variables: variables))], sampling: sampling)
     generation.answers = try fields.integer("n", in: Self.answers) ?? 1
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools

@@ -3,6 +3,7 @@ import PagodaKit
 
 struct Conversation {
   private(set) var messages: [JSONValue] = []
+  private(set) var images: [ImageInput] = []
   private var system: [String] = []
   private var openCalls: Set<String> = []  // ids of tool calls seen
 
@@ -11,7 +12,11 @@ struct Conversation {
   /// System messages are joined and moved to the front, because Qwen's templates refuse them elsewhere.
   mutating func addSystem(_ text: String) { if !text.isEmpty { system.append(text) } }
 
-  mutating func addUser(_ text: String) { add("user", text) }
+  mutating func addUser(_ text: String) { addUser([.text(text)]) }
+
+  mutating func addUser(_ parts: [Message.Part]) {
+    messages.append(.object([member("role", "user"), content(parts)]))
+  }
 
   mutating func addAssistant(_ text: String, reasoning: String?, calls: [ToolCall]) {
     var members = [member("role", "assistant"), member("content", text)]
@@ -24,11 +29,11 @@ struct Conversation {
   }
 
   /// The result of a tool. The call must be part of the conversation.
-  mutating func addToolResult(_ text: String, id: String, field: String) throws {
+  mutating func addToolResult(_ parts: [Message.Part], id: String, field: String) throws {
     guard openCalls.contains(id) else {
       throw APIError.invalid("\(field) '\(id.prefix(60))' answers no tool call before it", param: field)
     }
-    messages.append(.object([member("role", "tool"), member("content", text), member("tool_call_id", id)]))
+    messages.append(.object([member("role", "tool"), content(parts), member("tool_call_id", id)]))
   }
 
   /// The id of the last call of a function, which its result need not name in OpenAI's legacy format.
@@ -63,8 +68,16 @@ struct Conversation {
     return first + messages
   }
 
-  private mutating func add(_ role: String, _ text: String) {
-    messages.append(.object([member("role", role), member("content", text)]))
+  /// Text alone is a string, which every template reads.
+  private mutating func content(_ parts: [Message.Part]) -> JSONValue.Member {
+    let message = Message(role: .user, parts: parts)
+    if message.images.isEmpty { return member("content", message.content) }
+    return .init(key: "content", value: .array(parts.map { $0.json(adding: &images) }))
+  }
+
+  /// The prompt of this conversation.
+  func prompt(tools: [JSONValue], variables: [JSONValue.Member]) -> ChatPrompt {
+    ChatPrompt(messages: all, tools: tools, variables: variables, images: images)
   }
 
   private func member(_ key: String, _ text: String) -> JSONValue.Member { .init(key: key, value: .string(text)) }
@@ -91,19 +104,19 @@ extension Conversation {
       switch role {
       case "system", "developer": addSystem(try message.content() ?? "")
       case "user":
-        guard let text = try message.content() else { throw message.missing("content") }
-        addUser(text)
+        guard let parts = try message.parts() else { throw message.missing("content") }
+        addUser(parts)
       case "assistant": try addAssistant(message)
       case "tool":
         guard let id = try message.string("tool_call_id") else { throw message.missing("tool_call_id") }
-        try addToolResult(try message.content() ?? "", id: id, field: message.path + "tool_call_id")
+        try addToolResult(try message.parts() ?? [], id: id, field: message.path + "tool_call_id")
       case "function":
         guard let name = try message.string("name") else { throw message.missing("name") }
         guard let id = lastCall(of: name) else {
           throw APIError.invalid(
             "\(message.path)name '\(name.prefix(60))' answers no function call before it", param: message.path + "name")
         }
-        try addToolResult(try message.content() ?? "", id: id, field: message.path + "name")
+        try addToolResult(try message.parts() ?? [], id: id, field: message.path + "name")
       default:
         throw APIError.invalid(
           "\(message.path)role is '\(role.prefix(40))'; it must be system, developer, user, assistant or tool",

@@ -108,9 +108,9 @@ extension FieldTable {
     known: ollama.union(["messages", "tools"]), ignored: ["keep_alive"], noted: ollamaNoted, refused: [:])
 
   static let ollamaGenerate = FieldTable(
-    known: ollama.union(["prompt", "system", "raw"]), ignored: ["keep_alive"], noted: ollamaNoted,
+    known: ollama.union(["prompt", "system", "raw", "images"]), ignored: ["keep_alive"], noted: ollamaNoted,
     refused: [
-      "suffix": [.string("")], "template": [.string("")], "context": [.array([])], "images": [.array([])],
+      "suffix": [.string("")], "template": [.string("")], "context": [.array([])],
       "width": [], "height": [], "steps": [],
     ])
 

@@ -1,13 +1,25 @@
-// MediaRule: images, audio and files in messages, which a text model cannot read: refused, or replaced by remarks.
+// MediaRule: images, audio and files in messages: images are read if the model can; others are refused, or replaced by remarks.
 import PagodaKit
 
 /// Whether the media of one request are ignored, and which were. Used by one thread.
 final class MediaRule {
   private let isIgnored: Bool
   private(set) var ignored: [String] = []  // for the header of ignored fields
+  let readsImages: Bool
+  private var imageCount = 0
+
+  static let maximumImages = 100
 
   init(_ fields: FieldReader, _ models: ServedModels) throws {
     isIgnored = try fields.flag("ignore_media") ?? models.ignoresMedia
+    readsImages = models.readsImages && !isIgnored
+  }
+
+  /// The same image, if the request may have one more.
+  func add(_ image: ImageInput) throws -> ImageInput {
+    imageCount += 1
+    if imageCount <= Self.maximumImages { return image }
+    throw APIError.invalid("the request has more than \(Self.maximumImages) images", code: "too_many_images")
   }
 
   fileprivate func note(_ type: String) -> Bool {
@@ -25,8 +37,8 @@ extension FieldReader {
   }
 
   /// The remark that the model reads instead of an image, audio or a file: that there was one, and its name. Nil for
-  /// parts of other types. Nothing is ever downloaded.
-  func mediaRemark(_ type: String) throws -> String? {
+  /// parts of other types. Nothing is ever downloaded. `field` is the part's own name where parts have no types.
+  func mediaRemark(_ type: String, field: String? = nil) throws -> String? {
     let file = self["file"] ?? .object(members)
     let text: String
     switch type {
@@ -39,6 +51,14 @@ extension FieldReader {
     default: return nil
     }
     if media?.note(type) == true { return text }
+    if media?.readsImages == true && text == Self.remark("image", nil) {
+      throw APIError.invalid(
+        "\(path)type is '\(type)'; images are read in messages of the user and in results of tools",
+        param: path + "type", code: "unsupported_media")
+    }
+    if let field {
+      throw APIError.invalid("\(path)\(field): this model reads text only", param: path + field)
+    }
     throw APIError.invalid(
       "\(path)type is '\(type)'; this model reads text only (with ignore_media it reads a remark instead)",
       param: path + "type", code: "unsupported_media")

@@ -39,7 +39,7 @@ struct MessagesRequest: Sendable {
     unknownFields += toolList.ignored + (fields.media?.ignored ?? [])
     let (tools, forced) = try fields.toolChoice(toolList.functions)
     let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced, continued: continued)
-    chat = ChatPrompt(messages: conversation.all, tools: tools, variables: variables)
+    chat = conversation.prompt(tools: tools, variables: variables)
     generation = Generation(prompts: [.chat(chat)], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
@@ -98,23 +98,32 @@ extension Conversation {
 
   /// Results of tools come first, then the user's text.
   private mutating func addUser(blocks message: FieldReader) throws {
-    var text: [String] = []
+    var parts: [Message.Part] = []
+    /// Blocks of text are separate lines.
+    func append(_ text: String) {
+      guard case .text(let last)? = parts.last else { return parts.append(.text(text)) }
+      parts[parts.count - 1] = .text(last + "\n" + text)
+    }
     for block in try message.objects("content", maximum: 10_000) ?? [] {
       switch try block.string("type") {
-      case "text": text.append(try block.string("text") ?? "")
-      case "document": text.append(try block.documentText())
-      case let type? where type.hasSuffix("_tool_result"): text.append(block.remark(type))
+      case "text": append(try block.string("text") ?? "")
+      case "document": append(try block.documentText())
+      case let type? where type.hasSuffix("_tool_result"): append(block.remark(type))
       case "tool_result":
         guard let id = try block.string("tool_use_id") else { throw block.missing("tool_use_id") }
         let isError = try block.flag("is_error") ?? false
-        let result = try block.content() ?? ""
-        try addToolResult(isError ? "Error: \(result)" : result, id: id, field: block.path + "tool_use_id")
+        let result = try block.parts() ?? []
+        try addToolResult((isError ? [.text("Error: ")] : []) + result, id: id, field: block.path + "tool_use_id")
       case let type:
-        guard let remark = try block.mediaRemark(type ?? "") else { throw Self.unreadable(block) }
-        text.append(remark)
+        if let image = try block.image(type ?? "") {
+          parts.append(.image(image))
+        } else {
+          guard let remark = try block.mediaRemark(type ?? "") else { throw Self.unreadable(block) }
+          append(remark)
+        }
       }
     }
-    if !text.isEmpty { addUser(text.joined(separator: "\n")) }
+    if !parts.isEmpty { addUser(parts) }
   }
 
   private mutating func addAssistant(blocks message: FieldReader) throws {

@@ -83,7 +83,8 @@ struct ResponsesFormat: AnswerFormat {
   static func usage(_ usage: Usage, _ reasoningTokens: Int) -> JSONValue {
     .object([
       "input_tokens": .integer(Int64(usage.promptTokens)),
-      "input_tokens_details": .object(["cached_tokens": .integer(Int64(usage.cachedTokens))]),
+      "input_tokens_details": .promptDetails(
+        cached: usage.cachedTokens, images: usage.imageTokens),
       "output_tokens": .integer(Int64(usage.completionTokens)),
       "output_tokens_details": .object(["reasoning_tokens": .integer(Int64(reasoningTokens))]),
       "total_tokens": .integer(Int64(usage.promptTokens + usage.completionTokens)),

@@ -58,7 +58,7 @@ struct ResponsesRequest: Sendable {
     if wantsLogprobs { sampling.topLogProbabilities = count ?? 0 }
     let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
     generation = Generation(
-      prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)
+      prompts: [.chat(conversation.prompt(tools: tools, variables: variables))], sampling: sampling)
     generation.isStream = try !isCompaction && fields.flag("stream") ?? false
     generation.limitField = "max_output_tokens"
     generation.promptField = "input"
@@ -137,14 +137,15 @@ extension Conversation {
         guard let role = try item.choice("role", of: ["system", "developer", "user", "assistant"]) else {
           throw item.missing("role")
         }
-        guard let content = try item.content() else { throw item.missing("content") }
+        guard let parts = try item.parts(readsImages: role == "user") else { throw item.missing("content") }
+        let content = Message(role: .user, parts: parts).content
         if role == "assistant" {
           if text != nil || !calls.isEmpty { flush(&self) }
           text = content
           continue
         }
         flush(&self)
-        if role == "user" { addUser(content) } else { addSystem(content) }
+        if role == "user" { addUser(parts) } else { addSystem(content) }
       case "reasoning":
         if text != nil || !calls.isEmpty { flush(&self) }
         reasoning += try item.content(types: ["reasoning_text", "text"]) ?? ""
@@ -161,7 +162,7 @@ extension Conversation {
       case _ where type.hasSuffix("_output"):
         flush(&self)
         guard let id = try item.string("call_id") ?? item.string("id") else { throw item.missing("call_id") }
-        try addToolResult(try item.outputText(), id: id, field: item.path + "call_id")
+        try addToolResult(try item.output(), id: id, field: item.path + "call_id")
       case _ where type.hasSuffix("_call"):
         // Calls of the client's own tools or of OpenAI's: those with an id have a result, the others become a remark.
         let about = item.members.filter { !["id", "type", "call_id", "status"].contains($0.key) }
@@ -191,10 +192,14 @@ extension FieldReader {
     return input.map { .object(kind == .localShell ? $0.filter { $0.key != "type" && $0.value != .null } : $0) }
   }
 
-  /// The result of a call: text, parts of it, or anything else as JSON.
-  fileprivate func outputText() throws -> String {
-    guard let output = self["output"] else { return "" }
-    if output.objectValue != nil { return output["content"]?.stringValue ?? output.text }
-    return try content("output") ?? ""
+  /// The result of a call: text, parts of it, a picture of the screen, or anything else as JSON.
+  fileprivate func output() throws -> [Message.Part] {
+    guard let output = self["output"] else { return [] }
+    if let members = output.objectValue {
+      let part = FieldReader(members, path: path + "output.", media: media)
+      if let image = try part.image(try part.string("type") ?? "") { return [.image(image)] }
+      return [.text(output["content"]?.stringValue ?? output.text)]
+    }
+    return try parts("output") ?? []
   }
 }

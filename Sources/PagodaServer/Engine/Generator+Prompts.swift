@@ -14,6 +14,7 @@ extension Generator {
     var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
     prepared.omittedMessages = omitted
     prepared.hasThinkingTags = encoded.hasThinkingTags
+    prepared.images = encoded.images
     prepared.callGrammar = generation.callGrammar(prompt: encoded.text)
     if let continued = generation.continued {
       prepared.opening = .textOnly
@@ -67,6 +68,7 @@ struct PreparedPrompt: Sendable {
   var callGrammar: String?
   var clampedTokens: Int?  // the maximum that fits, if more were requested
   var hasThinkingTags = true  // see EncodedPrompt
+  var images: [PlacedImage] = []
   var omittedMessages = 0  // left out at the start of the conversation, see ContextPolicy
 
   func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {

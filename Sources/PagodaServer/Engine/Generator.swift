@@ -222,6 +222,7 @@ final class Generator: Sendable {
         request.sampling.maximumTokens = tokens
       }
       request.hasThinkingTags = prompt.hasThinkingTags
+      request.placedImages = prompt.images
       request.grammar = generation.grammar
       request.priority = generation.priority
       request.shareID = generation.shareID
@@ -258,6 +259,9 @@ extension Generator {
     let field = renamed[word] ?? word
     if FieldTable.sampling.union(["top_logprobs", "cache_salt", generation.limitField]).contains(field) {
       return APIError.invalid(field + message.dropFirst(word.count), param: field)
+    }
+    if message.hasPrefix("image ") {
+      return APIError.invalid(message, param: generation.promptField, code: "invalid_image")
     }
     let isAboutTools = message.hasPrefix("tool ") || (generation.grammar == nil && generation.forcedCall != nil)
     if isAboutTools { return APIError.invalid(message, param: "tools", code: "invalid_schema") }

@@ -104,6 +104,8 @@ extension ModelHost {
       .init(key: "max_model_len", value: .integer(Int64(info.plan.maximumModelLength))),
       .init(key: "architecture", value: .string(info.architecture)),
       .init(key: "weight_dtype", value: .string(info.weightDType)),
+      .init(
+        key: "input_modalities", value: .array((info.readsImages ? ["text", "image"] : ["text"]).map { .string($0) })),
     ]
     if entry.names.names[0] != name { members.append(.init(key: "root", value: .string(entry.names.names[0]))) }
     if entries.count > 1 {
@@ -117,7 +119,8 @@ extension ModelHost {
   private func studioModels() -> HTTPResponse {
     let list = rows.map { name, entry in
       JSONValue.object([
-        "id": .string(name), "object": .string("model"), "type": .string("llm"), "publisher": .string("pagoda"),
+        "id": .string(name), "object": .string("model"), "type": .string(entry.info.readsImages ? "vlm" : "llm"),
+        "publisher": .string("pagoda"),
         "arch": .string(entry.info.family), "compatibility_type": .string("pagoda"),
         "quantization": .string(entry.info.weightDType),
         "state": .string(state(of: entry).service == nil ? "not-loaded" : "loaded"),

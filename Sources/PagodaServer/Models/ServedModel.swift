@@ -67,6 +67,8 @@ struct ServedModels: Sendable {
   var aliases: [ModelAlias] = []
   /// Whether images, audio and files are replaced by remarks, unless a request says otherwise.
   var ignoresMedia = false
+  /// Whether the model has a vision tower.
+  var readsImages = false
 
   /// Names, and aliases without `*`.
   var listed: [String] { names + aliases.filter { !$0.isPattern }.map(\.pattern) }
@@ -113,7 +115,9 @@ extension ModelHost {
       let aliases = options.aliases.filter { $0.model == model.name }
       entries.append(
         Entry(
-          model, ServedModels(names: [model.name], aliases: aliases, ignoresMedia: options.ignoresMedia),
+          model,
+          ServedModels(
+            names: [model.name], aliases: aliases, ignoresMedia: options.ignoresMedia, readsImages: info.readsImages),
           path: model.path ?? model.name, info: info))
     }
     return entries

@@ -16,6 +16,7 @@ struct OllamaRequest: Sendable {
 
   init(_ body: [UInt8], kind: Kind, models: ServedModels) throws {
     let fields = try FieldReader(body: body, table: kind == .chat ? .ollamaChat : .ollamaGenerate)
+      .withMedia(models)
     self.kind = kind
     unknownFields = fields.unknown
     model = try models.ollamaName(in: fields)
@@ -26,7 +27,7 @@ struct OllamaRequest: Sendable {
     case .chat:
       tools = try fields.toolList(isChat: true).functions
       prompt = try fields.ollamaConversation().map {
-        .chat(ChatPrompt(messages: $0.all, tools: tools, variables: thinking.variables(beside: [])))
+        .chat($0.prompt(tools: tools, variables: thinking.variables(beside: [])))
       }
     case .generate:
       if try fields.flag("raw") ?? false { thinking = Thinking() }
@@ -94,12 +95,16 @@ extension FieldReader {
   fileprivate func ollamaPrompt(_ thinking: Thinking) throws -> Generation.Prompt? {
     let text = try string("prompt") ?? ""
     let system = try string("system") ?? ""
-    if text.isEmpty { return nil }
-    if try flag("raw") ?? false { return .text(text) }
+    let images = try ollamaImages()
+    if text.isEmpty && images.isEmpty { return nil }
+    if try flag("raw") ?? false {
+      if images.isEmpty { return .text(text) }
+      throw APIError.invalid("images need the chat template; raw excludes them", param: "images")
+    }
     var conversation = Conversation()
     conversation.addSystem(system)
-    conversation.addUser(text)
-    return .chat(ChatPrompt(messages: conversation.all, tools: [], variables: thinking.variables(beside: [])))
+    conversation.addUser(images + [.text(text)])
+    return .chat(conversation.prompt(tools: [], variables: thinking.variables(beside: [])))
   }
 
   /// `format`: nothing, `json`, or a schema.
@@ -162,18 +167,21 @@ extension FieldReader {
         throw message.missing("role")
       }
       let text = try message.string("content") ?? ""
-      if let images = try message.array("images"), !images.isEmpty {
-        throw APIError.invalid("\(message.path)images: this model reads text only", param: message.path + "images")
+      let images = try message.ollamaImages()
+      if !images.isEmpty && role != "user" && role != "tool" {
+        throw APIError.invalid(
+          "\(message.path)images: only the user and tools may send images", param: message.path + "images")
       }
       switch role {
       case "system": conversation.addSystem(text)
-      case "user": conversation.addUser(text)
+      case "user": conversation.addUser(images + [.text(text)])
       case "tool":
         let name = try message.string("tool_name") ?? message.string("name")
         guard let index = open.firstIndex(where: { name == nil || $0.name == name }) ?? open.indices.first else {
           throw APIError.invalid("\(message.path)role is tool, but no tool was called before it", param: message.path)
         }
-        try conversation.addToolResult(text, id: open.remove(at: index).id, field: message.path + "tool_name")
+        try conversation.addToolResult(
+          images + [.text(text)], id: open.remove(at: index).id, field: message.path + "tool_name")
       default:
         let calls = try message.ollamaCalls(first: callCount)
         callCount += calls.count

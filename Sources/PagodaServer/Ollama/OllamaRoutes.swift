@@ -25,6 +25,7 @@ extension Service {
     let prompt = try? engine.encode(ChatPrompt(messages: [hello], tools: [tool], variables: []))
     if prompt?.text.contains("pagoda_probe_tool") == true { list.append("tools") }
     if ThinkingTokens(engine.tokenizer).close != nil { list.append("thinking") }
+    if engine.info.readsImages { list.append("vision") }
     return list
   }
 }
