@@ -48,6 +48,9 @@ static const uint8_t kFilesJs[] = {
 static const uint8_t kHighlightJs[] = {
 #embed "files/highlight.js"
 };
+static const uint8_t kImagesJs[] = {
+#embed "files/images.js"
+};
 static const uint8_t kInlineJs[] = {
 #embed "files/inline.js"
 };
@@ -105,6 +108,7 @@ static const struct PagodaPageFile kFiles[] = {
     {"events.js", kEventsJs, sizeof kEventsJs},
     {"files.js", kFilesJs, sizeof kFilesJs},
     {"highlight.js", kHighlightJs, sizeof kHighlightJs},
+    {"images.js", kImagesJs, sizeof kImagesJs},
     {"inline.js", kInlineJs, sizeof kInlineJs},
     {"lanes.js", kLanesJs, sizeof kLanesJs},
     {"markdown.js", kMarkdownJs, sizeof kMarkdownJs},

@@ -2,33 +2,44 @@
 import { openChat, showConversations } from "./chats.js";
 import { answer } from "./client.js";
 import { showComposer } from "./composer.js";
+import { imageURL, keepImages } from "./images.js";
 import { isAtEnd, showMessages, showMeter, toEnd, updateAnswer } from "./messages.js";
 import { $, page, settingsOf } from "./state.js";
 import { store } from "./store.js";
 import { append, path } from "./tree.js";
 
-export function send(content) {
+export function send(content, images = []) {
   if (page.running) return;
   const chat = page.chat;
   store.keepDraft(chat, "");
-  append(chat, path(chat).at(-1), { role: "user", content });
-  if (!chat.title) chat.title = content.split("\n")[0].slice(0, 60);
+  append(chat, path(chat).at(-1), { role: "user", content, ...(images.length > 0 ? { images } : {}) });
+  if (!chat.title) chat.title = content.split("\n")[0].slice(0, 60) || images[0].name;
   store.save(chat);
+  keepImages(images);
   openChat(chat);
   run(chat);
 }
 
-function request(chat, settings) {
+// Images come first, as Qwen's models were trained; those that the browser no longer has are left out.
+async function contentOf({ content, images = [] }) {
+  const urls = (await Promise.all(images.map(imageURL))).filter(Boolean);
+  if (urls.length === 0) return content;
+  return [...urls.map((url) => ({ type: "image_url", image_url: { url } })), { type: "text", text: content }];
+}
+
+async function request(turns, settings) {
   const system = settings.system?.trim() ? [{ role: "system", content: settings.system }] : [];
-  const turns = path(chat).filter((message) => message.content || message.reasoning);
-  return [...system, ...turns.map(({ role, content, reasoning }) => role === "assistant" && reasoning ? { role, content, reasoning_content: reasoning } : { role, content })];
+  return [...system, ...(await Promise.all(turns.filter((message) => message.content || message.reasoning || message.images).map(async (message) => {
+    const { role, content, reasoning } = message;
+    return role === "assistant" ? { role, content, ...(reasoning ? { reasoning_content: reasoning } : {}) } : { role, content: await contentOf(message) };
+  })))];
 }
 
 // Answers the last message of the visible branch.
 export async function run(chat) {
   const settings = settingsOf(chat);
-  const messages = request(chat, settings);
-  const message = append(chat, path(chat).at(-1), { role: "assistant", content: "", reasoning: "" });
+  const before = path(chat);
+  const message = append(chat, before.at(-1), { role: "assistant", content: "", reasoning: "" });
   const abort = new AbortController();
   page.running = { chat, message, abort };
   showMessages();
@@ -44,7 +55,7 @@ export async function run(chat) {
     if (atEnd) toEnd();
   };
   try {
-    for await (const change of answer(messages, settings, abort.signal)) {
+    for await (const change of answer(await request(before, settings), settings, abort.signal)) {
       take(message, change, times);
       if (!due) {
         due = true;
@@ -84,6 +95,6 @@ function take(message, change, times) {
 function measured(times, usage) {
   const tokens = usage.completion_tokens;
   const seconds = (times.last - times.first) / 1000;
-  return { tokens, prompt: usage.prompt_tokens, cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
+  return { tokens, prompt: usage.prompt_tokens, cached: usage.prompt_tokens_details?.cached_tokens ?? 0, images: usage.prompt_tokens_details?.image_tokens,
     first: times.first === undefined ? undefined : (times.first - times.start) / 1000, rate: tokens > 1 && seconds > 0.02 ? (tokens - 1) / seconds : undefined };
 }

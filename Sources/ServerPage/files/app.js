@@ -1,6 +1,7 @@
 // The chat page: starts its parts and handles the keyboard shortcuts that work everywhere.
 import { newChat, openChat, showConversations } from "./chats.js";
 import { startComposer } from "./composer.js";
+import { forgetUnused } from "./images.js";
 import { showModel } from "./model.js";
 import { startSettings } from "./settings.js";
 import { $, page } from "./state.js";
@@ -47,3 +48,4 @@ startComposer();
 startSettings();
 store.chats.length > 0 ? openChat(store.chats[0]) : newChat();
 showModel();
+forgetUnused();

@@ -10,7 +10,7 @@ export async function modelName(settings) {
   const response = await reach("/v1/models", { headers: headers(settings) });
   if (!response.ok) throw await refusal(response);
   const model = (await response.json()).data[0];
-  return { name: model.id, context: model.max_model_len };
+  return { name: model.id, context: model.max_model_len, images: model.input_modalities?.includes("image") ?? false };
 }
 
 // Models that fit the server's machine, if it has only the demo model: [{ command, memory_bytes, limit_bytes, context }].

@@ -1,5 +1,6 @@
 // Files: attaches text files to a message, exports chats and imports them.
 import { element } from "./dom.js";
+import { takeImages, withImages } from "./images.js";
 import { store } from "./store.js";
 import { toast } from "./toast.js";
 import { path } from "./tree.js";
@@ -40,11 +41,12 @@ const fileName = (chat) => (chat.title || "chat").replace(/[^\p{L}\p{N} _-]/gu, 
 
 export function exportMarkdown(chat) {
   const system = chat.settings?.system ? `> ${chat.settings.system.replaceAll("\n", "\n> ")}\n\n` : "";
-  const turns = path(chat).map(({ role, content }) => `## ${role === "user" ? "You" : "Answer"}\n\n${content}\n`);
+  const turns = path(chat).map(({ role, content, images = [] }) => `## ${role === "user" ? "You" : "Answer"}\n\n${images.map((image) => `[image ${image.name}]\n\n`).join("")}${content}\n`);
   download(`${fileName(chat)}.md`, "text/markdown", `# ${chat.title || "Chat"}\n\n${system}${turns.join("\n")}`);
 }
 
-export function exportJSON(chats, name) {
+export async function exportJSON(list, name) {
+  const chats = await withImages(list);
   download(`${name}.json`, "application/json", JSON.stringify({ format: "pagoda-chats", version: 1, chats }, null, 1));
 }
 
@@ -55,6 +57,7 @@ export async function importChats(file) {
   try {
     const { format, chats } = JSON.parse(await file.text());
     if (format !== "pagoda-chats" || !Array.isArray(chats)) throw new Error();
+    await takeImages(chats.filter((chat) => Array.isArray(chat?.messages)));
     const count = store.add(chats);
     toast(count === 1 ? "One chat was imported" : `${count} chats were imported`);
     return count;

@@ -1,6 +1,7 @@
 // Messages of the visible chat: their elements, their buttons, and the branches of the conversation.
 import { copy, element, icon, iconButton } from "./dom.js";
 import { run, send } from "./answers.js";
+import { thumbnail } from "./images.js";
 import { render } from "./markdown.js";
 import { openSettings } from "./settings.js";
 import { $, page } from "./state.js";
@@ -48,7 +49,8 @@ function messageElement(message) {
   const node = element("article", { class: `message ${message.role}`, "aria-label": message.role === "user" ? "You" : "Answer" });
   node.dataset.id = message.id;
   if (message.role === "user") {
-    node.append(element("div", { class: "body" }, message.content),
+    if (message.images) node.append(element("div", { class: "pictures" }, ...message.images.map(thumbnail)));
+    node.append(element("div", { class: "body", hidden: !message.content }, message.content),
       element("div", { class: "tools" }, ...branches(message), iconButton("edit", "Edit and send again", () => edit(node, message)), copyButton(message)));
     return node;
   }
@@ -119,6 +121,7 @@ function statistics({ stats, finish, stopped, omitted }) {
   if (stats?.rate) parts.push(`${stats.rate.toFixed(stats.rate < 10 ? 1 : 0)} tok/s`);
   if (stats?.first !== undefined) parts.push(`first after ${stats.first.toFixed(2)} s`);
   if (stats?.tokens) parts.push(`${stats.tokens} tokens`);
+  if (stats?.images) parts.push(`${stats.images} tokens of images`);
   if (stats?.prompt) parts.push(`${stats.cached} of ${stats.prompt} prompt tokens from cache`);
   return parts.join(" · ");
 }
@@ -128,9 +131,9 @@ function edit(node, message) {
   const text = element("textarea", { rows: Math.min(12, message.content.split("\n").length + 1), value: message.content, "aria-label": "Edit message" });
   const done = () => {
     const content = text.value.trim();
-    if (!content) return;
+    if (!content && !message.images) return;
     const parent = page.chat.messages.find((other) => other.id === message.parent);
-    append(page.chat, parent, { role: "user", content });
+    append(page.chat, parent, { role: "user", content, ...(message.images ? { images: message.images } : {}) });
     store.save(page.chat);
     run(page.chat);
   };
