@@ -17,6 +17,17 @@ import UIKit
   #endif
 }
 
+/// The image on the clipboard as PNG; nil if there is none.
+@MainActor func pastedImage() -> Data? {
+  #if canImport(AppKit)
+  if let data = NSPasteboard.general.data(forType: .png) { return data }
+  let tiff = NSPasteboard.general.data(forType: .tiff)
+  return tiff.flatMap { NSBitmapImageRep(data: $0)?.representation(using: .png, properties: [:]) }
+  #else
+  return UIPasteboard.general.image?.pngData()
+  #endif
+}
+
 extension View {
   /// A shortcut of the keyboard map.
   func keyboardShortcut(_ shortcut: ChatShortcut) -> some View {

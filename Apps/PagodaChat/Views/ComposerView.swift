@@ -30,7 +30,13 @@ struct ComposerView: View {
         Button(KeyboardMap.attach.title, systemImage: "paperclip") { choosesFiles = true }
           .labelStyle(.iconOnly).buttonStyle(.borderless)
           .keyboardShortcut(KeyboardMap.attach)
-          .help("Attach text files; they may also be dropped here")
+          .help("Attach text files or images; they may also be dropped here, and images pasted")
+        Button(KeyboardMap.pasteImage.title, systemImage: "photo.badge.plus") {
+          if let image = pastedImage() { composer.paste(image) }
+        }
+        .labelStyle(.iconOnly).buttonStyle(.borderless)
+        .keyboardShortcut(KeyboardMap.pasteImage)
+        .help("Attach the image on the clipboard")
         field
           .focused($isFocused)
           .accessibilityLabel("Message")
@@ -77,7 +83,7 @@ struct AttachmentView: View {
 
   var body: some View {
     HStack(spacing: 4) {
-      Label(attachment.name, systemImage: "doc.text").font(.caption)
+      Label(attachment.name, systemImage: attachment.image == nil ? "doc.text" : "photo").font(.caption)
       if let detach {
         Button("Remove \(attachment.name)", systemImage: "xmark.circle") { detach(attachment.id) }
           .labelStyle(.iconOnly).buttonStyle(.borderless)

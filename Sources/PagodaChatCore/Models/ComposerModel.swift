@@ -19,11 +19,26 @@ public final class ComposerModel {
   /// An empty composer.
   public init() {}
 
-  /// Whether there is text to send and no answer in progress.
-  public func canSend(in transcript: TranscriptModel) -> Bool { !transcript.isAnswering && !trimmed.isEmpty }
+  /// Whether there is text or an image to send and no answer in progress.
+  public func canSend(in transcript: TranscriptModel) -> Bool {
+    !transcript.isAnswering && (!trimmed.isEmpty || attachments.contains { $0.image != nil })
+  }
 
-  /// Attaches dropped or chosen files; the first that is not text is reported, the others are attached. True if any
-  /// was.
+  /// Attaches a pasted image. False, with a failure, if it cannot be read.
+  @discardableResult
+  public func paste(_ image: Data) -> Bool {
+    failure = nil
+    let number = attachments.count { $0.image != nil } + 1
+    do {
+      attachments.append(try Attachment(name: "Image \(number)", image: image))
+    } catch {
+      failure = error as? ChatFailure
+    }
+    return failure == nil
+  }
+
+  /// Attaches dropped or chosen files; the first that is neither text nor an image is reported, the others are
+  /// attached. True if any was.
   @discardableResult
   public func attach(_ urls: [URL]) -> Bool {
     let before = attachments.count

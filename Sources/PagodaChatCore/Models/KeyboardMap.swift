@@ -96,6 +96,8 @@ public enum KeyboardMap {
   public static let branch = ChatShortcut("Branch from Here", .character("b"), [.command, .shift])
   /// Attaches files to the message.
   public static let attach = ChatShortcut("Attach Files…", .character("a"), [.command, .shift])
+  /// Attaches the image on the clipboard. Not ⌘V or ⇧⌘V, which paste text into the field.
+  public static let pasteImage = ChatShortcut("Paste Image", .character("v"), [.command, .control])
   /// Saves the chat as Markdown.
   public static let exportMarkdown = ChatShortcut("Export as Markdown…", .character("e"), [.command, .option])
   /// Saves the chat as JSON.
@@ -113,8 +115,7 @@ public enum KeyboardMap {
 
   /// All of them, as the help window lists them.
   public static let all = [
-    newChat, newWindow, send, stop, stopWriting, regenerate, branch, attach, exportMarkdown, exportJSON, delete,
-    undoDelete,
-    library, unload, help,
+    newChat, newWindow, send, stop, stopWriting, regenerate, branch, attach, pasteImage, exportMarkdown, exportJSON,
+    delete, undoDelete, library, unload, help,
   ]
 }

@@ -5,7 +5,7 @@ import PagodaKit
 extension TranscriptModel {
   /// Sends a message and starts answering it.
   public func send(_ text: String, attachments: [Attachment] = []) {
-    guard !isAnswering, !text.isEmpty else { return }
+    guard !isAnswering, !text.isEmpty || attachments.contains(where: { $0.image != nil }) else { return }
     say(text, attachments, after: messages.last?.id)
   }
 
@@ -51,7 +51,9 @@ extension TranscriptModel {
   private func say(_ text: String, _ attachments: [Attachment], after parent: UUID?) {
     var message = ChatMessage(conversationID: id, parentID: parent, role: .user, text: text)
     if !attachments.isEmpty { message.attachments = attachments }
-    if conversation.title.isEmpty { conversation.title = Self.title(for: text) }
+    if conversation.title.isEmpty {
+      conversation.title = Self.title(for: text.isEmpty ? attachments.first?.name ?? "" : text)
+    }
     conversation.leafID = message.id
     conversation.updatedAt = message.createdAt
     failure = nil

@@ -105,7 +105,10 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
   /// The message in the engine's form. Reasoning of earlier turns is included: the template decides what to keep.
   var prompt: Message {
     switch role {
-    case .user: .user(((attachments ?? []).map(\.markdown) + [text]).joined(separator: "\n\n"))
+    case .user:
+      .user(
+        ((attachments ?? []).filter { $0.image == nil }.map(\.markdown) + (text.isEmpty ? [] : [text])).joined(
+          separator: "\n\n"), images: (attachments ?? []).compactMap(\.image))
     case .assistant: Message(role: .assistant, content: text, reasoning: reasoning.isEmpty ? nil : reasoning)
     }
   }

@@ -21,9 +21,17 @@
 
 @MainActor public final class NSPasteboard {
   public static let general = NSPasteboard()
-  public enum PasteboardType { case string }
+  public enum PasteboardType { case string, png, tiff }
+  public func data(forType type: PasteboardType) -> Data? { nil }
   @discardableResult public func clearContents() -> Int { 0 }
   @discardableResult public func setString(_ text: String, forType type: PasteboardType) -> Bool { true }
+}
+
+public final class NSBitmapImageRep {
+  public enum FileType { case png }
+  public struct PropertyKey: Hashable, Sendable {}
+  public init?(data: Data) {}
+  public func representation(using type: FileType, properties: [PropertyKey: Any]) -> Data? { nil }
 }
 
 @MainActor public final class NSSavePanel {

@@ -4,4 +4,9 @@
 @MainActor public final class UIPasteboard {
   public static let general = UIPasteboard()
   public var string: String?
+  public var image: UIImage?
+}
+
+public final class UIImage {
+  public func pngData() -> Data? { nil }
 }
