@@ -1,11 +1,11 @@
-// AnswerPrinter: writes an answer as it arrives: progress of a long prompt, thinking dimmed and separate, lines wrapped
-// between words.
+// AnswerPrinter: writes an answer as it arrives: progress of a long prompt, thinking dimmed and separate, Markdown.
 import PagodaKit
 
 struct AnswerPrinter {
   private(set) var omittedMessages: Int
   private var isThinking = false
-  private var wrap = WordWrap(width: Style.textWidth ?? 0)
+  private var thinking = WordWrap(width: Style.textWidth ?? 0)
+  private var text = AnswerText()
   private var progress: ProgressLine?
 
   /// - Parameter omittedMessages: how many messages the last prompt left out; a change is worth a notice.
@@ -28,11 +28,11 @@ struct AnswerPrinter {
       endProgress()
       guard Terminal.outputIsTerminal else { return }
       isThinking = true
-      Terminal.write(Style.dim(Terminal.printable(wrap.add(text))))
-    case .text(let text):
+      Terminal.write(Style.dim(Terminal.printable(thinking.add(text))))
+    case .text(let chunk):
       endProgress()
       if isThinking { endThinking() }
-      Terminal.writeAnswer(wrap.add(text))
+      text.write(chunk)
     case .toolCall, .rejectedToolCall, .toolFailed, .token, .finished: endProgress()
     }
   }
@@ -40,7 +40,7 @@ struct AnswerPrinter {
   mutating func finish() {
     endProgress()
     if isThinking { endThinking() }
-    Terminal.writeAnswer(wrap.finish())
+    text.finish()
   }
 
   private mutating func endProgress() {
@@ -49,9 +49,9 @@ struct AnswerPrinter {
   }
 
   private mutating func endThinking() {
-    Terminal.write(Style.dim(Terminal.printable(wrap.finish())) + "\n\n")
+    Terminal.write(Style.dim(Terminal.printable(thinking.finish())) + "\n\n")
     isThinking = false
-    wrap = WordWrap(width: Style.textWidth ?? 0)
+    thinking = WordWrap(width: Style.textWidth ?? 0)
   }
 }
 

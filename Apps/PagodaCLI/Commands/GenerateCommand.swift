@@ -138,7 +138,7 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
   var ids: [String] = []
   var isThinking = false
   var completion: Completion?
-  var wrap = WordWrap(width: Style.textWidth ?? 0)
+  var answer = AnswerText()
   let progress = ProgressLine("reading", unknown: true)
   var request = request
   if Terminal.errorIsTerminal { request.promptProgressInterval = 0.5 }
@@ -148,7 +148,7 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
     case .text(let text):
       if isThinking { Terminal.writeError("\n\n") }
       isThinking = false
-      Terminal.writeAnswer(wrap.add(text))
+      answer.write(text)
     case .reasoning(let text):
       guard Terminal.errorIsTerminal else { continue }
       isThinking = true
@@ -161,7 +161,7 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
     case .finished(let end):
       completion = end
       if isThinking { Terminal.writeError("\n") }
-      Terminal.writeAnswer(wrap.finish())
+      answer.finish()
       Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
     }
   }

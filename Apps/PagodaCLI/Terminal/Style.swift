@@ -13,8 +13,11 @@ package enum Style {
   static let canMove = Terminal.outputIsTerminal && canMoveCursor
   static let canMoveCursor = ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-  static func dim(_ text: String) -> String { isColoured ? "\u{1B}[2m\(text)\u{1B}[22m" : text }
-  static func bold(_ text: String) -> String { isColoured ? "\u{1B}[1m\(text)\u{1B}[22m" : text }
+  /// The same as `dim` and `bold`, but always: for text that is only made for a terminal with colours.
+  static func dimmed(_ text: String) -> String { "\u{1B}[2m\(text)\u{1B}[22m" }
+  static func emphasised(_ text: String) -> String { "\u{1B}[1m\(text)\u{1B}[22m" }
+  static func dim(_ text: String) -> String { isColoured ? dimmed(text) : text }
+  static func bold(_ text: String) -> String { isColoured ? emphasised(text) : text }
   static func accent(_ text: String) -> String { isColoured ? "\u{1B}[36m\(text)\u{1B}[39m" : text }
 
   /// Columns of the terminal at `descriptor`; nil when there is none.
