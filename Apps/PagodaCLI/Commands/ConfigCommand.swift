@@ -32,7 +32,7 @@ private func runConfig(_ arguments: Arguments) async throws -> Int32 {
 private func show() throws {
   let defaults = try Defaults.current()
   let isThere = FileManager.default.fileExists(atPath: Defaults.path)
-  Terminal.write("\(Defaults.path)\(isThere ? "" : " (not there yet)")\n\(defaults.file.text)\n")
+  Terminal.write(fittingLine("\(Defaults.path)\(isThere ? "" : " (not there yet)")") + "\n\(defaults.file.text)\n")
   let known = Set(Command.all.flatMap(\.options).map { Defaults.variable($0.name) })
   for (name, value) in defaults.environment.sorted(by: { $0.key < $1.key }) where known.contains(name) {
     Terminal.write("\(name)=\(name.contains("KEY") ? "..." : value)\n")

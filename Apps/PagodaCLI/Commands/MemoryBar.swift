@@ -11,7 +11,10 @@ func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
   return memoryBar(parts, limit: max(plan.deviceLimitBytes, plan.totalBytes, 1), width: width)
 }
 
-/// Two lines: the bar and its legend.
+/// Without a space to break at.
+private func glued(_ text: String) -> String { text.replacing(" ", with: "\u{A0}") }
+
+/// The bar, and its legend, which breaks between the parts.
 package func memoryBar(
   _ parts: [(name: String, shade: Character, bytes: Int64)], limit: Int64, width: Int
 ) -> String {
@@ -26,6 +29,6 @@ package func memoryBar(
     bar += String(repeating: part.shade, count: min(count, columns - bar.count))
   }
   bar += String(repeating: "·", count: columns - bar.count)
-  let legend = parts.map { "\($0.shade) \($0.name)" }.joined(separator: "  ") + "  · free"
-  return "  \(bar)\n  \(legend)\n"
+  let legend = "  " + (parts.map { "\($0.shade) \($0.name)" } + ["· free"]).map(glued).joined(separator: "  ")
+  return "  \(bar)\n" + wrapped(legend, width: width).replacing("\u{A0}", with: " ") + "\n"
 }

@@ -32,7 +32,7 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
     }
     Terminal.write(JSONValue.array(rows).text + "\n")
   } else if servers.isEmpty {
-    Terminal.write("No server is running; pagoda serve starts one.\n")
+    Terminal.write(fittingLine("No server is running; pagoda serve starts one.") + "\n")
   } else {
     let rows = servers.map { ("\($0.process)  \($0.model)", "\($0.url)  since \(age($0.started))") }
     Terminal.write(columns(rows, width: Style.width(of: STDOUT_FILENO)))

@@ -36,7 +36,8 @@ package struct ServerLanes: Sendable {
   package func lines(width: Int, rows: Int) -> [String] {
     let barWidth = max(min(width, 100) - 30, 10)
     let share = maximumCheckpoints > 0 ? Double(checkpoints) / Double(maximumCheckpoints) : 0
-    var lines = ["states kept \(bar(share, barWidth))  \(checkpoints) of \(maximumCheckpoints)"]
+    let states = "states kept \(bar(share, barWidth))  \(checkpoints) of \(maximumCheckpoints)"
+    var lines = wrapped(states, width: width).split(separator: "\n").map(String.init)
     if !lanes.isEmpty { lines.append("") }
     let longest = max(lanes.map(\.generated).max() ?? 0, 64)
     let isCut = lanes.count > max(rows - 2, 1)
