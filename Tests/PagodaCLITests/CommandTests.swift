@@ -50,6 +50,17 @@ import Testing
     }
   }
 
+  @Test func quantize_takes_a_gguf_file() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/gguf/qwen35.gguf").path
+    try Program.withFolder { folder in
+      let out = folder.appending(path: "new").path
+      let run = try Program.run("quantize", file, out, "--bits", "8", "--group-size", "32")
+      #expect(run.status == 0 && run.output.contains("at 8 bits"), "\(run.errors)")
+      let answer = try Program.run("generate", "--model", out, "--prompt-ids", "5,9,31", "--max-tokens", "4")
+      #expect(answer.status == 0 && !answer.output.isEmpty, "\(answer.errors)")
+    }
+  }
+
   @Test func usage_errors_exit_with_64() throws {
     for arguments in [
       ["sing"], ["generate", "--frobnicate"], ["generate", "--prompt"], ["generate", "--prompt", "x", "--raw=1"],
