@@ -34,7 +34,7 @@ class Terminal:
         controller, device = pty.openpty()
         fcntl.ioctl(device, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         variables = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "TERM": "xterm-256color", "LANG": "C.UTF-8",
-                     "PAGODA_STATE_DIR": "/nonexistent"}  # tests must not share a history
+                     "PAGODA_STATE_DIR": "/dev/null"}  # no folder even for root: tests must not share a history
         variables |= environment
         self.process = subprocess.Popen([str(PROGRAM), *arguments], stdin=device, stdout=device, stderr=device,
                                         env=variables, start_new_session=True,
