@@ -5,6 +5,7 @@
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "io/model_files.h"
+#include "stored_row.h"
 #include "text/bpe/tokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -21,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& [name, tensor] : checkpoint->tensors()) {
     std::vector<float> row(static_cast<size_t>(tensor.shape.back()));
     (void)tensor.decoder->read(0, row);
+    read_stored_row(tensor);
   }
   return 0;
 }

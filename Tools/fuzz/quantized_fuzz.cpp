@@ -5,6 +5,7 @@
 
 #include "io/checkpoint.h"
 #include "io/model_files.h"
+#include "stored_row.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pagoda;
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!tensor.decoder || tensor.shape.back() > (1 << 20)) continue;
     std::vector<float> row(static_cast<size_t>(tensor.shape.back()));
     (void)tensor.decoder->read(0, row);
+    read_stored_row(tensor);
   }
   return 0;
 }

@@ -75,9 +75,12 @@ PAGODA_TEST(stored_products_are_the_integer_sums) {
         // One format for each kernel: with and without minima, in groups of 32 and of 16.
         constexpr QuantId kLong[] = {QuantId::q4_0, QuantId::q4_1, QuantId::q6_k, QuantId::q2_k};
         if (s.m > 100 && std::ranges::none_of(kLong, [&](QuantId id) { return weight_format(id) == format; })) continue;
+        // The type of scales does not affect the loops over rows.
+        const QuantFormat& f = quant_format(format);
+        if (f.name.starts_with("affine") && f.scale != ScaleType::bf16 && s.m != 3) continue;
         Rig rig(name);
         Random random(seed(71));
-        const int64_t k = s.units * quant_format(format).unit();
+        const int64_t k = s.units * f.unit();
         StoredMatrix w(format, s.n, k, random);
         const auto weight = w.on(rig.device());
         REQUIRE(weight != nullptr);
