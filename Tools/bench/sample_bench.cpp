@@ -131,6 +131,7 @@ Figures measure(std::vector<Row>& rows, int num_rounds, int num_threads) {
       const sampler::SampleInput input{.logits = rows[i].logits,
                                        .params = &rows[i].params,
                                        .counts = &rows[i].counts,
+                                       .history = {},
                                        .allowed = rows[i].allowed,
                                        .seed = 7,
                                        .token_index = i};

@@ -16,7 +16,7 @@ module PagodaFoundation -enable-library-evolution -suppress-warnings Sources/Pag
 kit=Sources/PagodaKit
 module PagodaKit -enable-testing \
   "$kit"/Text/{TextTokenizer,ChatTokenizer}.swift "$kit"/Model/ModelSource.swift \
-  "$kit"/Values/{PagodaError,JSONValue,JSONValue+Parse}.swift "$kit"/Chat/{Message,Tool}.swift \
+  "$kit"/Values/{PagodaError,JSONValue,JSONValue+Parse}.swift "$kit"/Chat/{Message,Tool}.swift "$kit"/Images/ImageInput.swift Tools/checks/stubs/ImageFiles.swift \
   "$kit"/Structured/{FillingDecoder,Guided,IncompleteOutput,JSONSchema,JSONSchema+Derived,KnownForms,ValueForms}.swift
 adapter() { module PagodaTransformers -D Transformers "$1"/*.swift; }
 adapter Sources/PagodaTransformers
