@@ -45,7 +45,8 @@ counted() {
 
 # Prints the failures in a log with their context, and the runners' closing lines.
 closing() {
-  grep -E -A 12 '^FAIL |error:|ERROR: |WARNING: ThreadSanitizer|runtime error|recorded an issue' "$1" | head -n 120
+  grep -av '^◇' "$1" |  # tests that start: their arguments may look like errors
+    grep -aE -A 12 '^FAIL |error:|ERROR: |WARNING: ThreadSanitizer|runtime error|recorded an issue' | head -n 120
   grep -E 'Executed [0-9]+ tests?,|Test run with|^[0-9]+ passed, [0-9]+ failed$' "$1" || tail -n 20 "$1"
 }
 
