@@ -72,8 +72,9 @@ PAGODA_TEST(sampler_dry_penalises_the_longest_repetition_of_each_token) {
     for (int32_t& id : history) id = static_cast<int32_t>(random() % (2 + round % 5));
     std::vector<float> logits(8, 1.0f), wanted = logits;
     for (const auto& [id, length] : longest_repeats(dry, breakers, history))
-      wanted[id] -= dry.multiplier * std::pow(dry.base, static_cast<float>(length - dry.allowed_length));
-    for (float& logit : wanted) num_penalised += logit < 1, logit = std::max(logit, 1.0f - 1e6f);
+      wanted[id] -=
+          std::min(dry.multiplier * std::pow(dry.base, static_cast<float>(length - dry.allowed_length)), 1e6f);
+    num_penalised += static_cast<int>(std::ranges::count_if(wanted, [](float logit) { return logit < 1; }));
     sampler::DryScratch scratch(breakers, history.size());
     sampler::apply_dry(dry, history, scratch, logits);
     CHECK(logits == wanted);
