@@ -92,6 +92,12 @@ public struct GGUFChoice: Hashable, Sendable, Identifiable {
   public let pattern: String
   /// Its files.
   public let files: [HubFile]
+
+  /// A choice, for tests.
+  public init(pattern: String, files: [HubFile]) {
+    self.pattern = pattern
+    self.files = files
+  }
   /// The pattern.
   public var id: String { pattern }
   /// Bytes of all its files.

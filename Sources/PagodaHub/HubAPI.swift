@@ -12,6 +12,16 @@ public struct HubFile: Hashable, Sendable {
   /// Size in bytes.
   public let size: Int64
   let hash: ExpectedHash
+
+  init(path: String, size: Int64, hash: ExpectedHash) {
+    self.path = path
+    self.size = size
+    self.hash = hash
+  }
+
+  /// A file, for tests.
+  /// - Parameter sha256: the hash of its content, 64 hexadecimal digits.
+  public init(path: String, size: Int64, sha256: String) { self.init(path: path, size: size, hash: .sha256(sha256)) }
 }
 
 /// A repository at one commit.
@@ -20,6 +30,12 @@ public struct HubListing: Hashable, Sendable {
   public let commit: String
   /// All files, in the hub's order.
   public let files: [HubFile]
+
+  /// A repository, for tests.
+  public init(commit: String, files: [HubFile]) {
+    self.commit = commit
+    self.files = files
+  }
 }
 
 /// Queries a hub about repositories.

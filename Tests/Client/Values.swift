@@ -48,6 +48,24 @@ func results(_ name: ModelName) -> [Any] {
   ]
 }
 
+/// What a client shows about the machine, the engine's requests and the hub.
+func measured() -> [Any] {
+  let peak = MachineLimits.Peak(operationsPerSecond: 1e12, instruction: "vpdpbusd")
+  let lane = EngineActivity.Lane(
+    id: 1, state: .answering, promptTokens: 3, cachedTokens: 0, computedTokens: 5, generatedTokens: 2,
+    maximumGeneratedTokens: 9, preemptions: 0)
+  let step = EngineActivity.Step(index: 1, readTokens: 3, answering: 1, drafts: 0, preempted: 0, seconds: 0.01)
+  let file = HubFile(path: "model.gguf", size: 5, sha256: String(repeating: "0", count: 64))
+  return [
+    MachineLimits(threadCount: 2, readBytesPerSecond: 1e10, int8: peak, bf16: peak, f32: peak),
+    EngineActivity(lanes: [lane], steps: [step]),
+    SpeculationBench.Row(
+      kind: "story", plainTokensPerSecond: 100, tokensPerSecond: 150, speedup: 1.5,
+      speculation: SpeculationStatistics(), differingBits: 0),
+    HubListing(commit: "1", files: [file]), GGUFChoice(pattern: "model.gguf", files: [file]),
+  ]
+}
+
 /// Models that are in memory, or that the client downloads itself.
 func sources(_ config: UnsafeRawBufferPointer) -> [ModelSource] {
   let file = EmbeddedModel.File(name: "config.json", bytes: config)

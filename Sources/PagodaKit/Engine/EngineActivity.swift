@@ -33,6 +33,21 @@ public struct EngineActivity: Hashable, Sendable {
     public var maximumGeneratedTokens: Int
     /// How often it was preempted.
     public var preemptions: Int
+
+    /// A request, for tests.
+    public init(
+      id: UInt64, state: State, promptTokens: Int, cachedTokens: Int, computedTokens: Int, generatedTokens: Int,
+      maximumGeneratedTokens: Int, preemptions: Int
+    ) {
+      self.id = id
+      self.state = state
+      self.promptTokens = promptTokens
+      self.cachedTokens = cachedTokens
+      self.computedTokens = computedTokens
+      self.generatedTokens = generatedTokens
+      self.maximumGeneratedTokens = maximumGeneratedTokens
+      self.preemptions = preemptions
+    }
   }
 
   /// One step: a pass of the model over parts of several requests.
@@ -49,12 +64,28 @@ public struct EngineActivity: Hashable, Sendable {
     public var preempted: Int
     /// The duration of the step.
     public var seconds: Double
+
+    /// A step, for tests.
+    public init(index: Int64, readTokens: Int, answering: Int, drafts: Int, preempted: Int, seconds: Double) {
+      self.index = index
+      self.readTokens = readTokens
+      self.answering = answering
+      self.drafts = drafts
+      self.preempted = preempted
+      self.seconds = seconds
+    }
   }
 
   /// Running requests, oldest first, then waiting ones; at most 128.
   public var lanes: [Lane]
   /// The last steps, oldest first; at most 256.
   public var steps: [Step]
+
+  /// Requests and steps, for tests.
+  public init(lanes: [Lane], steps: [Step]) {
+    self.lanes = lanes
+    self.steps = steps
+  }
 }
 
 /// A live view of an engine's requests. The engine records them only while a watch exists.

@@ -15,6 +15,12 @@ public struct MachineLimits: Hashable, Sendable {
     public var operationsPerSecond: Double
     /// The instruction, or the GPU kernel, that reached it.
     public var instruction: String
+
+    /// A peak, for tests.
+    public init(operationsPerSecond: Double, instruction: String) {
+      self.operationsPerSecond = operationsPerSecond
+      self.instruction = instruction
+    }
   }
 
   /// Number of threads; 0 for a GPU.
@@ -27,6 +33,15 @@ public struct MachineLimits: Hashable, Sendable {
   public var bf16: Peak
   /// Products of float32 numbers.
   public var f32: Peak
+
+  /// Limits, for tests.
+  public init(threadCount: Int, readBytesPerSecond: Double, int8: Peak, bf16: Peak, f32: Peak) {
+    self.threadCount = threadCount
+    self.readBytesPerSecond = readBytesPerSecond
+    self.int8 = int8
+    self.bf16 = bf16
+    self.f32 = f32
+  }
 
   /// Measures for about a second, with 512 MiB of memory. Other work on the machine makes the limits look lower.
   /// - Parameter threadCount: nil means one per core.

@@ -43,6 +43,19 @@ public struct SpeculationBench: Hashable, Sendable {
     /// Bits of tokens, log probabilities, finish reasons and usage that differ between the two. Any value except 0
     /// is a bug.
     public var differingBits: Int64
+
+    /// A row, for tests.
+    public init(
+      kind: String, plainTokensPerSecond: Double, tokensPerSecond: Double, speedup: Double,
+      speculation: SpeculationStatistics, differingBits: Int64
+    ) {
+      self.kind = kind
+      self.plainTokensPerSecond = plainTokensPerSecond
+      self.tokensPerSecond = tokensPerSecond
+      self.speedup = speedup
+      self.speculation = speculation
+      self.differingBits = differingBits
+    }
   }
 
   /// The prompts to answer; each has a row in the result. Ignored for a model without a tokenizer, which gets random
