@@ -117,6 +117,9 @@ extension Service {
 
   private func prefixRequest(_ body: [UInt8], owner: String) throws -> Generation {
     let fields = try FieldReader(body: body, table: .prefix)
+    if fields["messages"] != nil && fields["prompt"] != nil {
+      throw APIError.invalid("messages and prompt exclude each other", param: "messages")
+    }
     let kinds = ["chat", "completions", "responses", "messages"]
     let guess = fields["messages"] != nil ? "chat" : fields["input"] != nil ? "responses" : "completions"
     switch try fields.choice("api", of: kinds) ?? guess {

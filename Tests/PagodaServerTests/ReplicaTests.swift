@@ -83,8 +83,10 @@ import Testing
     #expect(chat != nil)
     #expect(try count(#"{"input":"Hello!"}"#) == chat)
     #expect(try count(#"{"api":"messages","messages":[{"role":"user","content":"Hello!"}]}"#) == chat)
-    for bad in ["{}", #"{"prompt":["a","b"]}"#, #"{"api":"x","prompt":"a"}"#, #"{"prompt":[-1]}"#, #"{"messages":[]}"#]
-    {
+    for bad in [
+      "{}", #"{"prompt":["a","b"]}"#, #"{"api":"x","prompt":"a"}"#, #"{"prompt":[-1]}"#, #"{"messages":[]}"#,
+      #"{"api":"completions","prompt":"a","messages":[{"role":"user","content":"Hello!"}]}"#,
+    ] {
       let response = try server.post("/v1/prefix", bad)
       #expect(response.status == 400 && response.error["param"] != nil, "\(bad)")
     }
