@@ -167,7 +167,7 @@ private final class Gate: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Blocks its thread. False if nobody opened it in five minutes.
+  /// Blocks its thread. False if it was not opened within five minutes.
   func wait() -> Bool {
     condition.withLock {
       let end = Date(timeIntervalSinceNow: 300)

@@ -43,7 +43,7 @@ extension ChatSession {
   public func restoreState(from url: URL) async throws -> Int {
     let (engine, tokens) = try sharedTokens()
     try await engine.restorePrefix(from: url)
-    return try engine.findPrefix(of: tokens + tokens.suffix(1)).cachedTokens  // a prompt that goes on
+    return try engine.findPrefix(of: tokens + tokens.suffix(1)).cachedTokens  // a prompt that continues
   }
 
   /// The engine, and the tokens with which every further prompt of the conversation begins: those that two messages
