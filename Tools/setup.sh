@@ -50,6 +50,8 @@ setup_debian() {
     trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
   fi
   as_root apt-get -q update </dev/null
+  # A removal by force leaves dependencies unmet; apt then refuses every other package.
+  as_root apt-get -q check </dev/null >/dev/null 2>&1 || as_root apt-get -q install -y --fix-broken </dev/null
   # One by one: a release without one of the tools still gets the others, and Tools/test.sh reports what it skips.
   for package in $wanted; do
     as_root apt-get -q install -y --no-install-recommends "$package" </dev/null ||
