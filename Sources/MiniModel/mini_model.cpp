@@ -1,4 +1,4 @@
-// Embeds the files of the mini model (third edition), so that the first command needs no download and no folder.
+// Embeds the files of the mini model (fourth edition), so that the first command needs no download and no folder.
 #include "mini_model.h"
 
 #if !defined(__has_embed)
@@ -27,11 +27,17 @@ alignas(64) constexpr uint8_t kTokenizer[] = {
 alignas(64) constexpr uint8_t kIndex[] = {
 #embed "files/model.safetensors.index.json"
 };
+alignas(64) constexpr uint8_t kPreprocessor[] = {
+#embed "files/preprocessor_config.json"
+};
 alignas(64) constexpr uint8_t kShard1[] = {
-#embed "files/model-00001-of-00002.safetensors"
+#embed "files/model-00001-of-00003.safetensors"
 };
 alignas(64) constexpr uint8_t kShard2[] = {
-#embed "files/model-00002-of-00002.safetensors"
+#embed "files/model-00002-of-00003.safetensors"
+};
+alignas(64) constexpr uint8_t kShard3[] = {
+#embed "files/model-00003-of-00003.safetensors"
 };
 
 constexpr PagodaMiniFile kFiles[] = {
@@ -40,8 +46,10 @@ constexpr PagodaMiniFile kFiles[] = {
     {"chat_template.jinja", kChatTemplate, sizeof kChatTemplate},
     {"tokenizer.json", kTokenizer, sizeof kTokenizer},
     {"model.safetensors.index.json", kIndex, sizeof kIndex},
-    {"model-00001-of-00002.safetensors", kShard1, sizeof kShard1},
-    {"model-00002-of-00002.safetensors", kShard2, sizeof kShard2},
+    {"preprocessor_config.json", kPreprocessor, sizeof kPreprocessor},
+    {"model-00001-of-00003.safetensors", kShard1, sizeof kShard1},
+    {"model-00002-of-00003.safetensors", kShard2, sizeof kShard2},
+    {"model-00003-of-00003.safetensors", kShard3, sizeof kShard3},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ from hub_server import COMMIT, Hub
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
 MINI = ROOT / "Sources/MiniModel/files"
-SHARD = "model-00001-of-00002.safetensors"
+SHARD = "model-00001-of-00003.safetensors"
 QUESTION = "What is the capital of France?"
 PATIENCE = 300  # seconds until a program counts as stuck: far more than a busy machine needs
 

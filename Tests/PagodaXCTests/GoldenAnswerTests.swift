@@ -1,4 +1,5 @@
 // Golden answers: the embedded model's exact greedy output.
+import Foundation
 import PagodaKit
 import PagodaMini
 import XCTest
@@ -19,6 +20,24 @@ final class GoldenAnswerTests: XCTestCase {
       let result = try await engine.respond(to: Mini.greedy(question))
       XCTAssertEqual(result.text, answer, question)
       XCTAssertEqual(result.completion.finishReason, .stop, question)
+    }
+  }
+
+  func testItNamesWhatPicturesShow() async throws {
+    let engine = try await Mini.engine
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+      path: "Fixtures/pictures")
+    let seen = [
+      "circle.png": "A red circle.", "square.jpg": "A blue square.", "seven.png": "The digit 7 in blue.",
+      "two_shapes.png": "A green circle and an orange triangle.", "three_circles.webp": "Three purple circles.",
+    ]
+    for (file, answer) in seen {
+      let picture = try ImageInput(contentsOf: folder.appending(path: file))
+      let request = Request(
+        messages: [.user("What do you see?", images: [picture])], sampling: Mini.greedy("").sampling)
+      let result = try await engine.respond(to: request)
+      XCTAssertEqual(result.text, answer, file)
+      XCTAssertGreaterThan(result.usage.imageTokens, 15, file)
     }
   }
 
