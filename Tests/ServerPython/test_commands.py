@@ -145,3 +145,16 @@ def test_memory_stays_flat_over_500_requests():
         grown.append(resident() - before)
     assert server.stop() == 0
     assert grown[-1] < 2 * 1024, f"KiB more after each 500 requests: {grown}"
+
+
+def test_files_for_comparisons_with_llama_are_read(tmp_path, monkeypatch):
+    """Both programs read the same file in every comparison: its vocabulary has the result of each merge."""
+    monkeypatch.syspath_prepend(str(ROOT / "Tools/bench"))
+    from make_gguf import make_gguf
+
+    for kind in ["BF16", "Q8_0", "Q4_0"]:
+        path = tmp_path / f"{kind}.gguf"
+        make_gguf("tiny", str(path), kind)
+        run = subprocess.run([PROGRAM, "generate", "--model", path, "--max-tokens", "2", "--ignore-eos", "--raw", "word"],
+                             capture_output=True, text=True, timeout=300)
+        assert run.returncode == 0, run.stderr
