@@ -37,10 +37,10 @@ constexpr int64_t block_scale_bytes(const QuantFormat& f, int64_t cols) noexcept
   return cols / f.group * group_bytes(f) + (f.super > 0 ? cols / f.super * super_bytes(f) : 0);
 }
 
-// Rows times blocks of 16 channels. Per 32 columns: the exact integer sum of values and codes of each group, times the
-// group's scale, plus the group's minimum times the sum of the values; the groups' sum, times the row's scale, is added
-// to the result. Products are rounded before they are added: the bits are the same for any number of rows and on every
-// machine.
+// Rows times blocks of 16 channels. Per 32 columns: the exact integer sum of values and codes of the (first) group,
+// times the group's scale; then, each added with one rounding, the group's minimum times the sum of the values, and the
+// same two for a second group of 16. This, times the row's scale, is added to the result with one rounding. The bits
+// are the same for any number of rows and on every machine.
 struct StoredTile {
   const QuantFormat* format;
   const std::byte *codes, *scales;  // first block

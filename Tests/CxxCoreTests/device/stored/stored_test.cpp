@@ -47,11 +47,10 @@ float product(StoredMatrix& w, int64_t n, const IntegerRow& x) {
         x_sum += x.values[static_cast<size_t>(i)];
       }
       const GroupScales s = group_scales(f, row, begin / f.group);
-      float part = static_cast<float>(sum) * s.scale;
-      if (f.has_min) part += s.min * static_cast<float>(x_sum);
-      parts += part;
+      parts = begin == chunk ? static_cast<float>(sum) * s.scale : std::fma(static_cast<float>(sum), s.scale, parts);
+      if (f.has_min) parts = std::fma(s.min, static_cast<float>(x_sum), parts);
     }
-    total += parts * x.scales[static_cast<size_t>(chunk / 32)];
+    total = std::fma(parts, x.scales[static_cast<size_t>(chunk / 32)], total);
   }
   return total;
 }
@@ -68,7 +67,7 @@ PAGODA_TEST(stored_products_are_the_integer_sums) {
   const struct {
     int64_t m, n, units;
   } shapes[] = {{1, 1, 1},  {1, 70, 2}, {2, 33, 3},  {3, 16, 1},  {5, 40, 2},
-                {6, 17, 3}, {9, 66, 1}, {37, 20, 2}, {270, 18, 2}};
+                {6, 17, 3}, {9, 66, 1}, {20, 40, 2}, {37, 20, 2}, {270, 18, 2}};
   for (const std::string& name : cpu_paths())
     for (WeightFormat format : stored_formats())
       for (const auto& s : shapes) {

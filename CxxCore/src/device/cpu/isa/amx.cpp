@@ -18,11 +18,15 @@
 namespace pagoda::device::cpu::amx {
 
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
+constexpr int kInt8Blocks = 4;
 
 #include "device/cpu/kernels/vector.h"
 // clang-format off: order matters
+#include "device/cpu/kernels/lookup_avx512.h"
 #include "device/cpu/kernels/packed_weights.h"
+#include "device/cpu/kernels/stored_panels.h"
 #include "device/cpu/kernels/tiles.h"
+#include "device/cpu/kernels/stored_tiles.h"
 #include "device/cpu/kernels/attention_parts.h"
 #include "device/cpu/kernels/cache_rows.h"
 #include "device/cpu/kernels/tile_weights.h"

@@ -23,12 +23,8 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
                                                 _mm512_set1_epi32(static_cast<int>(x))));
 }
 
-PAGODA_INLINE Bytes lookup(Bytes16 table, Bytes codes) {
-  const __m512i four = _mm512_broadcast_i32x4(__builtin_bit_cast(__m128i, table));
-  return __builtin_bit_cast(Bytes, _mm512_shuffle_epi8(four, __builtin_bit_cast(__m512i, codes)));
-}
-
 // clang-format off: order matters
+#include "device/cpu/kernels/lookup_avx512.h"
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"

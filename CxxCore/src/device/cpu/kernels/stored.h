@@ -2,22 +2,28 @@
 // (stored_panels.h), then multiplied with all rows; results are stored between spans, which changes no bit. Needs
 // kInt8Rows, kInt8Blocks, kUnsignedWeights, and dot() as in packed.h.
 
-// What a span's products need: how much dot()'s codes are above the format's values, and the group that each 32 columns
-// belong to.
 struct SpanShape {
   int64_t block, begin, columns;
-  int zero;
-  int group_shift;  // groups of 32 << shift columns
+  int zero;  // what dot()'s codes are above the format's values
+  int group_shift;
   bool is_last;
 };
 
-// Sums of Lines lines from `line` on, times scales, plus minima times the sums of x.
-template <int Rows, int Blocks, int Lines, bool kHasMin>
-PAGODA_INLINE void add_group(const Panel* panels, const std::byte* (&x)[Rows], const int32_t (&x_sums)[Rows],
-                             int64_t line, int64_t group, int zero, Vec (&parts)[Rows][Blocks]) {
+// Sums of values and codes of some rows, minus the zero times the sum of values, which are exact; and the latter as
+// floats.
+template <int Rows>
+struct RowSums {
+  alignas(64) int32_t offsets[Rows][kBlockChannels];
+  alignas(64) float values[Rows][kBlockChannels];
+};
+
+// Adds Lines lines from `line` on, times scales, plus minima times the sums of x, to parts. `sum_at`: place in `of`.
+template <int Rows, int Blocks, int Lines, bool kHasMin, bool kIsFirst>
+PAGODA_INLINE void add_group(const Panel* panels, const std::byte* (&x)[Rows], const RowSums<Rows>& of, int64_t sum_at,
+                             int64_t line, int64_t group, Vec (&parts)[Rows][Blocks]) {
   IntVec sums[Rows][Blocks];
   for (int r = 0; r < Rows; ++r)
-    for (int j = 0; j < Blocks; ++j) sums[r][j] = IntVec(-zero * x_sums[r]);
+    for (int j = 0; j < Blocks; ++j) sums[r][j] = IntVec(of.offsets[r][sum_at]);
 #pragma clang loop unroll(full)
   for (int l = 0; l < Lines; ++l) {
     Bytes w[Blocks];
@@ -29,11 +35,11 @@ PAGODA_INLINE void add_group(const Panel* panels, const std::byte* (&x)[Rows], c
     }
   }
   for (int j = 0; j < Blocks; ++j) {
-    const Vec scale = load(panels[j].scales[group]), min = load(panels[j].mins[group]);
+    const Vec scale = load(panels[j].scales[group]);
     for (int r = 0; r < Rows; ++r) {
-      Vec part = __builtin_convertvector(sums[r][j], Vec) * scale;
-      if constexpr (kHasMin) part += min * splat(static_cast<float>(x_sums[r]));
-      parts[r][j] += part;
+      const Vec sum = __builtin_convertvector(sums[r][j], Vec);
+      parts[r][j] = kIsFirst ? sum * scale : fused(sum, scale, parts[r][j]);
+      if constexpr (kHasMin) parts[r][j] = fused(load(panels[j].mins[group]), splat(of.values[r][sum_at]), parts[r][j]);
     }
   }
 }
@@ -45,26 +51,28 @@ static void multiply_span(const StoredTile& t, const SpanShape& s, const Panel* 
   panels += first;
   Vec totals[Rows][Blocks] = {};
   if (s.begin > 0) __builtin_memcpy(totals, waiting, sizeof totals);
-  const std::byte *rows[Rows], *x[Rows];
-  for (int r = 0; r < Rows; ++r) x[r] = (rows[r] = t.x + (m + r) * t.x_stride) + s.begin;
-  for (int64_t column = 0; column < s.columns; column += 32) {
-    const int64_t chunk = (s.begin + column) / 32;
-    Vec parts[Rows][Blocks] = {};
-    int32_t low[Rows], high[Rows];
-    for (int r = 0; r < Rows; ++r) {
-      low[r] = load_as<int32_t>(rows[r] + grouped_sums_at(t.padded) + chunk * 8);
-      high[r] = load_as<int32_t>(rows[r] + grouped_sums_at(t.padded) + chunk * 8 + 4);
-    }
+  const std::byte *x[Rows], *scales[Rows];
+  RowSums<Rows> of;
+  for (int r = 0; r < Rows; ++r) {
+    const std::byte* row = t.x + (m + r) * t.x_stride;
+    x[r] = row + s.begin;
+    scales[r] = row + grouped_scales_at(t.padded) + s.begin / kRowGroup * 4;
+    const IntVec sums = row_sums<kHalves>(row + grouped_sums_at(t.padded) + s.begin / kSumGroup * 4),
+                 offsets = sums * -s.zero;
+    __builtin_memcpy(of.offsets[r], &offsets, sizeof offsets);
+    store(of.values[r], __builtin_convertvector(sums, Vec));
+  }
+  for (int64_t chunk = 0; chunk * 32 < s.columns; ++chunk) {
+    Vec parts[Rows][Blocks];
     if constexpr (kHalves) {
-      add_group<Rows, Blocks, 4, kHasMin>(panels, x, low, column / 4, column / 16, s.zero, parts);
-      add_group<Rows, Blocks, 4, kHasMin>(panels, x, high, column / 4 + 4, column / 16 + 1, s.zero, parts);
+      add_group<Rows, Blocks, 4, kHasMin, true>(panels, x, of, chunk * 2, chunk * 8, chunk * 2, parts);
+      add_group<Rows, Blocks, 4, kHasMin, false>(panels, x, of, chunk * 2 + 1, chunk * 8 + 4, chunk * 2 + 1, parts);
     } else {
-      for (int r = 0; r < Rows; ++r) low[r] += high[r];
-      add_group<Rows, Blocks, 8, kHasMin>(panels, x, low, column / 4, column / 32 >> s.group_shift, s.zero, parts);
+      add_group<Rows, Blocks, 8, kHasMin, true>(panels, x, of, chunk * 2, chunk * 8, chunk >> s.group_shift, parts);
     }
     for (int r = 0; r < Rows; ++r) {
-      const Vec scale = splat(load_as<float>(rows[r] + grouped_scales_at(t.padded) + chunk * 4));
-      for (int j = 0; j < Blocks; ++j) totals[r][j] += parts[r][j] * scale;
+      const Vec scale = splat(load_as<float>(scales[r] + chunk * 4));
+      for (int j = 0; j < Blocks; ++j) totals[r][j] = fused(parts[r][j], scale, totals[r][j]);
     }
   }
   if (!s.is_last) {
@@ -72,30 +80,20 @@ static void multiply_span(const StoredTile& t, const SpanShape& s, const Panel* 
     return;
   }
   for (int r = 0; r < Rows; ++r)
-    for (int j = 0; j < Blocks; ++j) {
-      const int64_t n = (s.block + first + j) * kBlockChannels, count = t.n - n;
-      if (t.bias) totals[r][j] += load_up_to(t.bias + n, count);
-      store_up_to(t.out + (m + r) * t.out_stride + n, totals[r][j], count);
-    }
+    for (int j = 0; j < Blocks; ++j) store_results(t, m + r, s.block + first + j, totals[r][j]);
 }
 
 // Blocks [block, block + Blocks) for rows [begin, end).
 template <int Blocks, bool kHasMin, bool kHalves>
 static void stored_blocks(const StoredTile& t, int64_t block, int64_t begin, int64_t end) {
   const QuantFormat& f = *t.format;
-  const bool is_wide = f.bits == 8 || f.table != CodeTable::none;
+  // dot() takes bytes without sign, or with one: codes of 8 bits then need a shift even if their zero is 0.
+  const int shift = kUnsignedWeights ? 0 : f.bits == 8 && f.zero == 0 ? 128 : f.zero;
   Panel* panels = reinterpret_cast<Panel*>(t.scratch + kSpanBytes);
   for (int64_t column = 0; column < t.cols; column += kSpan) {
     const int64_t columns = t.cols - column < kSpan ? t.cols - column : kSpan;
-    const SpanShape s{block,
-                      column,
-                      columns,
-                      f.zero - (is_wide && !kUnsignedWeights ? 128 : 0),
-                      f.group == 64    ? 1
-                      : f.group == 128 ? 2
-                                       : 0,
-                      column + columns == t.cols};
-    for (int j = 0; j < Blocks; ++j) unpack_panel(t, block + j, column, columns, panels[j]);
+    const SpanShape s{block, column, columns, f.zero - shift, group_shift(f), column + columns == t.cols};
+    for (int j = 0; j < Blocks; ++j) unpack_panel(t, shift, span_place(t, block + j, column, Blocks), panels[j]);
     over_rows(begin, end, [&]<int Rows>(int64_t m) PAGODA_LAMBDA {
       // Each row and block has three vectors of sums: more than eight do not fit in the registers.
       constexpr int kTogether = Rows * Blocks > 8 && Blocks % 2 == 0 ? Blocks / 2 : Blocks;

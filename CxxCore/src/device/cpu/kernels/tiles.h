@@ -151,8 +151,3 @@ static void multiply_rows(const PackedTile& t) {
   }
   _tile_release();
 }
-
-// Weights in the formats of files use the VNNI kernels. Tried with one result tile, which has to be stored and scaled
-// after every 32 columns: 64 rows were as fast, 16 rows half as fast. Several result tiles were not tried.
-extern const Packed kPacked = {
-    4, {multiply_rows<Bf16Tiles>, multiply_rows<Int8Tiles>, multiply_rows<Int4Tiles>}, vnni::matmul_stored};
