@@ -37,6 +37,15 @@ inline uint16_t f32_to_bf16(float value) noexcept {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+// Sign, 4 bits of exponent, 3 of fraction, no infinities.
+inline float f8_e4m3_to_f32(uint8_t bits) noexcept {
+  const uint32_t exponent = bits >> 3 & 15, fraction = bits & 7, sign = uint32_t{bits} >> 7 << 31;
+  if (exponent == 15 && fraction == 7) return std::bit_cast<float>(sign | 0x7fc00000u);
+  const uint32_t size = exponent == 0 ? std::bit_cast<uint32_t>(static_cast<float>(fraction) * 0x1p-9f)
+                                      : (exponent + 120) << 23 | fraction << 20;
+  return std::bit_cast<float>(sign | size);
+}
+
 inline float f16_to_f32(uint16_t bits) noexcept { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 
 inline uint16_t f32_to_f16(float value) noexcept { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }

@@ -39,15 +39,17 @@ double error_of(const std::vector<float>& got, const std::vector<float>& wanted)
   return std::sqrt(error / squares);
 }
 
-void check_model(const std::string& name, const std::string& device, double most) {
-  std::ifstream file(path_of(name + ".safetensors"), std::ios::binary);
+// `model`: a file or a folder; `expected`: a file with prompts, logits and greedy tokens.
+void check_model(const std::string& name, const std::string& model, const std::string& expected_path,
+                 const std::string& device, double most) {
+  std::ifstream file(expected_path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   auto files = io::open_model_files({.directory = "", .files = {{"model.safetensors", data, bytes.size()}}});
   REQUIRE_OK(files);
   const auto expected = io::Checkpoint::open(**files);
   REQUIRE_OK(expected);
-  auto runner = ModelRunner::load(folder(path_of(name + ".gguf")), options(device));
+  auto runner = ModelRunner::load(folder(model), options(device));
   REQUIRE_OK(runner);
   for (const char* length : {"1", "9", "40"}) {
     const std::vector<int32_t> prompt = read_ids(*expected, std::string("prompt.") + length),
@@ -68,8 +70,18 @@ void check_model(const std::string& name, const std::string& device, double most
 // Expected values are computed in float64 from the dequantised matrices.
 PAGODA_TEST(model_stored_llama_matches_its_dequantised_matrices) {
   for (const char* name : {"k_mix", "blocks"}) {
-    check_model(name, "reference", 1e-5);
-    check_model(name, "cpu", 0.03);
+    const std::string path = path_of(name);
+    check_model(name, path + ".gguf", path + ".safetensors", "reference", 1e-5);
+    check_model(name, path + ".gguf", path + ".safetensors", "cpu", 0.03);
+  }
+}
+
+// Expected values are those of transformers in float64 with the dequantised matrices.
+PAGODA_TEST(model_stored_integers_match_their_dequantised_matrices) {
+  for (const char* name : {"gptq", "gptq_zeros", "gptq_rows", "awq", "packed", "packed_zeros", "bytes"}) {
+    const std::string path = fixtures_dir() + "/integers/" + name;
+    check_model(name, path, path + "/expected.safetensors", "reference", 1e-5);
+    check_model(name, path, path + "/expected.safetensors", "cpu", 0.03);
   }
 }
 

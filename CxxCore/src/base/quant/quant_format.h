@@ -1,7 +1,8 @@
 // QuantFormat: how files store quantised matrices, one row of a table per format. Readers, the memory plan, the
 // reference and the CPU kernels follow this description.
 //   w = a (value - zero) + b, where value is the code itself or table[code], and a, b belong to a group of columns:
-//   one level:  a = scale, b = minimum, both as stored; b = 0 without minima
+//   one level:  a = scale, b = minimum, both as stored; b = 0 without minima; with zeros, b = -(scale * zero), which is
+//               exact, and minima are bytes that hold the zeros
 //   two levels: a = upper scale * scale, b = -(upper minimum * minimum), the upper ones per `super` columns, as f16
 #pragma once
 
@@ -17,6 +18,7 @@ enum class ScaleType : uint8_t {
   bf16,
   f32,
   e8m0,     // the scale is 2^(e - 128)
+  e4m3,     // the scale is half of the 8-bit float
   u8,       // in two levels: unsigned bytes
   i8,       // in two levels: signed bytes
   nibbles,  // in two levels: scale and minimum of 4 bits each
@@ -33,10 +35,12 @@ struct QuantFormat {
   CodeTable table;
   ScaleType scale;
   bool has_min;
+  bool has_zeros = false;  // needs has_min
 
   constexpr int scale_bytes() const noexcept {
     return scale == ScaleType::f32 ? 4 : scale == ScaleType::f16 || scale == ScaleType::bf16 ? 2 : 1;
   }
+  constexpr int min_bytes() const noexcept { return !has_min ? 0 : has_zeros ? 1 : scale_bytes(); }
   // Columns after which the pattern of scales repeats: rows are a multiple of it.
   constexpr int unit() const noexcept { return super > 0 ? super : group < 32 ? 32 : group; }
 };
@@ -45,8 +49,8 @@ struct QuantFormat {
 constexpr uint8_t kCurve[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
 constexpr uint8_t kFloat4[16] = {128, 129, 130, 131, 132, 134, 136, 140, 128, 127, 126, 125, 124, 122, 120, 116};
 
-// Formats of GGUF, then those of MLX. The short ones are GGUF's of two levels, whose upper scales were repeated every
-// 128 columns to put the columns into another order.
+// Formats of GGUF, those of MLX, and those of GPTQ, AWQ and compressed-tensors. The short ones are GGUF's of two
+// levels, whose upper scales were repeated every 128 columns to put the columns into another order.
 enum class QuantId : uint8_t {
   q4_0,
   q4_1,
@@ -67,11 +71,13 @@ enum class QuantId : uint8_t {
   q5_k_short,
   q6_k_short,
   iq4_xs_short,
-  first_affine,  // [6 widths][3 groups][f16, bf16, f32]
+  first_affine,                          // [6 widths][3 groups][f16, bf16, f32]
+  first_integer = first_affine + 6 * 9,  // [4 and 8 bits][3 groups][f16, bf16][without zeros, with zeros]
+  nvfp4 = first_integer + 2 * 3 * 2 * 2,
 };
 constexpr int kAffineBits[] = {2, 3, 4, 5, 6, 8};
 constexpr int kAffineGroups[] = {32, 64, 128};
-constexpr size_t kNumQuantFormats = static_cast<size_t>(QuantId::first_affine) + 6 * 3 * 3;
+constexpr size_t kNumQuantFormats = static_cast<size_t>(QuantId::nvfp4) + 1;
 
 constexpr std::array<QuantFormat, kNumQuantFormats> make_quant_formats() noexcept {
   using enum ScaleType;
@@ -103,6 +109,13 @@ constexpr std::array<QuantFormat, kNumQuantFormats> make_quant_formats() noexcep
     for (const int group : kAffineGroups)
       for (const ScaleType scale : {f16, bf16, f32})
         all[next++] = {kNames[i], kAffineBits[i], group, 0, 0, kNone, scale, true};
+  for (const int bits : {4, 8})
+    for (const int group : kAffineGroups)
+      for (const ScaleType scale : {f16, bf16}) {
+        all[next++] = {bits == 4 ? "int4" : "int8", bits, group, 0, 1 << (bits - 1), kNone, scale, false};
+        all[next++] = {bits == 4 ? "int4 with zeros" : "int8 with zeros", bits, group, 0, 0, kNone, scale, true, true};
+      }
+  all[next] = {"NVFP4", 4, 16, 0, 128, CodeTable::float4, e4m3, false};
   return all;
 }
 inline constexpr std::array<QuantFormat, kNumQuantFormats> kQuantFormats = make_quant_formats();

@@ -28,6 +28,7 @@ float one_level(ScaleType type, const std::byte* at, int64_t index) noexcept {
     const auto e = std::to_integer<uint32_t>(at[index]);
     return std::bit_cast<float>(e < 2 ? 0x00200000u << e : (e - 1) << 23);
   }
+  if (type == ScaleType::e4m3) return 0.5f * f8_e4m3_to_f32(std::to_integer<uint8_t>(at[index]));
   uint16_t bits;
   std::memcpy(&bits, at + index * 2, 2);
   return bf16_to_f32(bits);
@@ -42,21 +43,25 @@ float byte_scale(ScaleType type, std::byte at) noexcept {
 
 size_t stored_row_bytes(const QuantFormat& f, int64_t cols) noexcept {
   const int64_t numbers = f.has_min ? 2 : 1, groups = cols / f.group, supers = f.super > 0 ? cols / f.super : 0;
-  return static_cast<size_t>(cols + numbers * (groups * f.scale_bytes() + supers * 2));
+  return static_cast<size_t>(cols + groups * (f.scale_bytes() + f.min_bytes()) + numbers * supers * 2);
 }
 
 StoredRow stored_row(const QuantFormat& f, int64_t cols, std::byte* buffer) noexcept {
-  const int64_t scales = cols / f.group * f.scale_bytes(), supers = f.super > 0 ? cols / f.super * 2 : 0;
+  const int64_t groups = cols / f.group, supers = f.super > 0 ? cols / f.super * 2 : 0;
   StoredRow row{};
   row.codes = reinterpret_cast<uint8_t*>(buffer);
   row.scales = buffer + cols;
-  row.mins = row.scales + scales;
-  row.supers = row.mins + (f.has_min ? scales : 0);
+  row.mins = row.scales + groups * f.scale_bytes();
+  row.supers = row.mins + groups * f.min_bytes();
   row.super_mins = row.supers + supers;
   return row;
 }
 
 GroupScales group_scales(const QuantFormat& f, const StoredRow& row, int64_t group) noexcept {
+  if (f.has_zeros) {
+    const float scale = one_level(f.scale, row.scales, group);
+    return {scale, -(scale * static_cast<float>(std::to_integer<int>(row.mins[group])))};
+  }
   if (f.super == 0)
     return {one_level(f.scale, row.scales, group), f.has_min ? one_level(f.scale, row.mins, group) : 0.0f};
   const int64_t super = group * f.group / f.super;

@@ -30,7 +30,7 @@ constexpr int64_t chunk_bytes(const QuantFormat& f) noexcept { return 64 * f.bit
 // Bytes of the scales of 16 channels: [K / group] of 16 scales and, if there are any, 16 minima; then [K / super] of 16
 // upper scales and 16 upper minima.
 constexpr int64_t group_bytes(const QuantFormat& f) noexcept {
-  return 16 * f.scale_bytes() * (f.has_min && f.scale != ScaleType::nibbles ? 2 : 1);
+  return 16 * (f.scale_bytes() + (f.scale != ScaleType::nibbles ? f.min_bytes() : 0));
 }
 constexpr int64_t super_bytes(const QuantFormat& f) noexcept { return f.super > 0 ? 32 * (f.has_min ? 2 : 1) : 0; }
 constexpr int64_t block_scale_bytes(const QuantFormat& f, int64_t cols) noexcept {

@@ -9,9 +9,22 @@ std::optional<WeightFormat> affine_format(int bits, int64_t group, DType scales)
   const ScaleType wanted = scales == DType::f16    ? ScaleType::f16
                            : scales == DType::bf16 ? ScaleType::bf16
                                                    : ScaleType::f32;
-  for (size_t i = static_cast<size_t>(QuantId::first_affine); i < kNumQuantFormats; ++i)
+  for (size_t i = static_cast<size_t>(QuantId::first_affine); i < static_cast<size_t>(QuantId::first_integer); ++i)
     if (kQuantFormats[i].bits == bits && kQuantFormats[i].group == group && kQuantFormats[i].scale == wanted)
       return weight_format(static_cast<QuantId>(i));
+  return std::nullopt;
+}
+
+std::optional<WeightFormat> integer_format(int bits, int64_t group, DType scales, bool has_zeros) noexcept {
+  const ScaleType wanted = scales == DType::f16 ? ScaleType::f16 : ScaleType::bf16;
+  if (scales != DType::f16 && scales != DType::bf16) return std::nullopt;
+  for (const int64_t of_format : {128, 64, 32})
+    for (size_t i = static_cast<size_t>(QuantId::first_integer); i < kNumQuantFormats; ++i) {
+      const QuantFormat& f = kQuantFormats[i];
+      if (f.bits == bits && f.group == of_format && group % f.group == 0 && f.scale == wanted &&
+          f.has_zeros == has_zeros)
+        return weight_format(static_cast<QuantId>(i));
+    }
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 #include "base/quant/stored_row.h"
 #include "base/quoted.h"
 #include "io/config/model_config.h"
+#include "io/quantize/integers.h"
 #include "io/quantize/stored.h"
 
 #pragma clang fp contract(off)
@@ -20,7 +21,7 @@
 namespace pagoda::io {
 namespace {
 
-enum class Mode : uint8_t { affine, mxfp4, fp8 };
+enum class Mode : uint8_t { affine, mxfp4, nvfp4, fp8 };
 
 struct Packing {
   Mode mode = Mode::affine;
@@ -36,25 +37,31 @@ constexpr int64_t kGroups[] = {32, 64, 128};
 Packing read_packing(ConfigFields& fields) {
   Packing packing;
   const std::string mode = fields.string("mode", "affine");
-  packing.mode = mode == "mxfp4" ? Mode::mxfp4 : Mode::affine;
-  if (mode != "mxfp4" && mode != "affine")
+  packing.mode = mode == "mxfp4" ? Mode::mxfp4 : mode == "nvfp4" ? Mode::nvfp4 : Mode::affine;
+  if (packing.mode == Mode::affine && mode != "affine")
     fields.fail("mode", io::quoted(mode) + " is not supported", StatusCode::unsupported);
-  const bool is_mxfp4 = packing.mode == Mode::mxfp4;
+  const bool is_affine = packing.mode == Mode::affine;
+  const int32_t usual_group = is_affine ? 64 : packing.mode == Mode::nvfp4 ? 16 : 32;
   packing.bits = fields.integer("bits", 0, 64, 4);
-  packing.group = fields.integer("group_size", 0, 1 << 20, is_mxfp4 ? 32 : 64);
-  fields.check(is_mxfp4 ? packing.bits == 4 : std::ranges::count(kBits, packing.bits) > 0, "bits",
+  packing.group = fields.integer("group_size", 0, 1 << 20, usual_group);
+  fields.check(is_affine ? std::ranges::count(kBits, packing.bits) > 0 : packing.bits == 4, "bits",
                concat(packing.bits, " is not supported"));
-  fields.check(is_mxfp4 ? packing.group == 32 : std::ranges::count(kGroups, packing.group) > 0, "group_size",
+  fields.check(is_affine ? std::ranges::count(kGroups, packing.group) > 0 : packing.group == usual_group, "group_size",
                concat(packing.group, " is not supported"));
   return packing;
 }
 
-// The packing of all tensors without one of their own; empty if the configuration states none.
-std::optional<Packing> read_default(ConfigFields& root, const Json*& object) {
+// The packing of all tensors without one of their own; empty if the configuration states none, or integers.
+std::optional<Packing> read_default(ConfigFields& root, const Json*& object, std::optional<IntegerPacking>& integers) {
   for (const char* key : {"quantization", "quantization_config"}) {
     object = root.find(key);
     if (object == nullptr) continue;
     ConfigFields fields(*object, root.where() + ": " + key);
+    integers = read_integers(fields);
+    if (integers) {
+      root.adopt(fields.status());
+      return std::nullopt;
+    }
     const std::string method = fields.string("quant_method", "");
     Packing packing;
     if (method == "fp8") {
@@ -93,14 +100,6 @@ float widen(DType dtype, const std::byte* at) noexcept {
 float round_to(DType dtype, float value) noexcept {
   if (dtype == DType::f32) return value;
   return dtype == DType::f16 ? f16_to_f32(f32_to_f16(value)) : bf16_to_f32(f32_to_bf16(value));
-}
-
-float f8_e4m3(int bits) noexcept {
-  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
-  if (exponent == 15 && mantissa == 7) return NAN;
-  const float size = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -9)
-                                   : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
-  return bits & 128 ? -size : size;
 }
 
 struct Source {  // a stored tensor
@@ -147,6 +146,7 @@ class QuantizedDecoder final : public TensorDecoder {
 
   std::optional<WeightFormat> stored_format() const override {
     if (packing_.mode == Mode::mxfp4) return weight_format(QuantId::mxfp4);
+    if (packing_.mode == Mode::nvfp4) return weight_format(QuantId::nvfp4);
     return packing_.mode == Mode::affine ? affine_format(packing_.bits, packing_.group, scales_.entry.dtype)
                                          : std::nullopt;
   }
@@ -178,13 +178,17 @@ class QuantizedDecoder final : public TensorDecoder {
       const size_t bit = i * bits, group = i / static_cast<size_t>(packing_.group);
       const int pair = std::to_integer<int>(packed[bit / 8]) | std::to_integer<int>(packed[bit / 8 + 1]) << 8;
       const int q = pair >> (bit % 8) & ((1 << bits) - 1);
+      const float float4 = q & 8 ? -kFloat4[q & 7] : kFloat4[q & 7];
       if (packing_.mode == Mode::mxfp4) {
-        const int exponent = std::to_integer<int>(scales[group]) - 127;
-        row[i] = std::ldexp(q & 8 ? -kFloat4[q & 7] : kFloat4[q & 7], exponent);
+        row[i] = std::ldexp(float4, std::to_integer<int>(scales[group]) - 127);
+        continue;
+      }
+      if (packing_.mode == Mode::nvfp4) {
+        row[i] = float4 * f8_e4m3_to_f32(std::to_integer<uint8_t>(scales[group]));
         continue;
       }
       const float scale = widen(dtype, scales + group * dtype_bytes(dtype));
-      if (packing_.mode == Mode::fp8) row[i] = f8_e4m3(q) * scale;
+      if (packing_.mode == Mode::fp8) row[i] = f8_e4m3_to_f32(static_cast<uint8_t>(q)) * scale;
       else
         row[i] = round_to(
             dtype, round_to(dtype, static_cast<float>(q) * scale) + widen(dtype, biases + group * dtype_bytes(dtype)));
@@ -251,7 +255,8 @@ class Unpacker {
     const DType wanted = packing.mode == Mode::fp8 ? DType::f8_e4m3 : DType::u32;
     if (w.dtype != wanted || w.shape.size() < 2 || s.shape.size() != w.shape.size())
       return bad(name, "has an odd form");
-    if (packing.mode == Mode::mxfp4 ? s.dtype != DType::u8 : !is_float(s.dtype)) return bad(name, "has odd scales");
+    if (packing.mode == Mode::mxfp4 || packing.mode == Mode::nvfp4 ? s.dtype != DType::u8 : !is_float(s.dtype))
+      return bad(name, "has odd scales");
     const bool is_fp8 = packing.mode == Mode::fp8;
     if (!is_fp8 && w.shape.back() * 32 % packing.bits != 0) return bad(name, "has rows of no whole elements");
     const int64_t cols = is_fp8 ? w.shape.back() : w.shape.back() * 32 / packing.bits;
@@ -327,7 +332,8 @@ Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
 
 void check_quantization(ConfigFields& fields) {
   const Json* object = nullptr;
-  read_default(fields, object);
+  std::optional<IntegerPacking> integers;
+  read_default(fields, object, integers);
   if (fields.find("compression_config") != nullptr)
     fields.fail("compression_config", "is present: quantized weights are not supported", StatusCode::unsupported);
 }
@@ -338,9 +344,11 @@ Status decode_quantized(std::string_view config_json, std::span<const std::share
   if (!parsed.is_ok()) return make_error(parsed.status.code, "config.json: " + parsed.status.message);
   ConfigFields root(*parsed, "config.json");
   const Json* object = nullptr;
-  const auto packing = read_default(root, object);
+  std::optional<IntegerPacking> integers;
+  const auto packing = read_default(root, object, integers);
   PAGODA_RETURN_IF_ERROR(root.status());
   undo_mlx(files, tensors);
+  if (integers) PAGODA_RETURN_IF_ERROR(unpack_integers(*integers, files, tensors));
   if (packing) PAGODA_RETURN_IF_ERROR(Unpacker(*object, *packing, files, tensors).run());
   return rename_mlx(tensor_prefix(*parsed), tensors);
 }

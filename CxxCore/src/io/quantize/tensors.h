@@ -1,7 +1,9 @@
 // Quantised safetensors: replaces tensors that the configuration declares as packed by float tensors with a decoder.
 //   MLX affine: X.weight u32 [rows, cols * bits / 32], X.scales and X.biases [rows, cols / group]: q * scale + bias
 //   MLX mxfp4:  X.weight u32 [rows, cols / 8], X.scales u8 [rows, cols / 32]: a 4-bit float times 2^(scale - 127)
+//   MLX nvfp4:  the same with X.scales u8 [rows, cols / 16], 8-bit floats (e4m3)
 //   FP8:        X.weight f8_e4m3 [rows, cols], X.weight_scale_inv [rows / 128, cols / 128]: weight times scale
+//   GPTQ, AWQ, compressed-tensors: see integers.h
 #pragma once
 
 #include <memory>

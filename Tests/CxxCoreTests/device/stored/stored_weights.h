@@ -60,8 +60,10 @@ struct StoredMatrix {
     for (int64_t g = 0; g < groups; ++g)
       for (std::byte* at : {to.scales, to.mins}) {
         if (at == to.mins && !f.has_min) continue;
-        if (f.scale_bytes() >= 2) number(at, g, values[static_cast<size_t>(2 * g + (at == to.mins))]);
+        if (at == to.mins && f.has_zeros) at[g] = static_cast<std::byte>(random.below(int64_t{1} << f.bits));
+        else if (f.scale_bytes() >= 2) number(at, g, values[static_cast<size_t>(2 * g + (at == to.mins))]);
         else if (f.scale == ScaleType::e8m0) at[g] = static_cast<std::byte>(g % 7 == 6 ? g % 2 : 120 + random.below(6));
+        else if (f.scale == ScaleType::e4m3) at[g] = static_cast<std::byte>(random.below(127));
         else at[g] = static_cast<std::byte>(random.below(limit));
       }
     for (int64_t s = 0; s < supers; ++s) {

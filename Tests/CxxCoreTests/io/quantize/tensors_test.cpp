@@ -98,6 +98,24 @@ PAGODA_TEST(quantized_tensors_are_read_as_stored) {
   CHECK(!fp8->find("x.weight")->decoder->stored_format().has_value());
 }
 
+PAGODA_TEST(quantized_tensors_in_nvfp4_are_those_of_mlx) {
+  const auto checkpoint = open("nvfp4");
+  REQUIRE_OK(checkpoint);
+  check_tensor(*checkpoint, "x", 0);
+  const TensorEntry* tensor = checkpoint->find("x.weight");
+  const QuantFormat& f = quant_format(*tensor->decoder->stored_format());
+  CHECK_EQ(std::string(f.name), std::string("NVFP4"));
+  const int64_t cols = tensor->shape.back();
+  std::vector<float> decoded(static_cast<size_t>(cols)), got(decoded.size());
+  std::vector<std::byte> stored(stored_row_bytes(f, cols));
+  for (uint64_t row = 0; row < static_cast<uint64_t>(tensor->shape.front()); ++row) {
+    CHECK_OK(tensor->decoder->read(row * static_cast<uint64_t>(cols), decoded));
+    CHECK_OK(tensor->decoder->read_stored(row, 1, stored));
+    dequantise(f, stored_row(f, cols, stored.data()), cols, got.data());
+    CHECK(got == decoded);
+  }
+}
+
 PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_those_of_torch) {
   const auto checkpoint = open("fp8");
   REQUIRE_OK(checkpoint);
@@ -142,8 +160,12 @@ PAGODA_TEST(quantized_tensors_that_do_not_fit_are_refused) {
   test::check_row("7 bits", unpack(with(R"("group_size": 64, "bits": 7)"), "U32", 16, "F16", 2, true), bad, "bits");
   test::check_row("no whole elements", unpack(with(R"("group_size": 64, "bits": 3)"), "U32", 16, "F16", 2, true), bad,
                   "whole elements");
-  test::check_row("unknown mode", unpack(with(R"("bits": 4, "mode": "nvfp4")"), "U32", 16, "F16", 2, true),
-                  StatusCode::unsupported, "nvfp4");
+  test::check_row("unknown mode", unpack(with(R"("bits": 4, "mode": "mxfp8")"), "U32", 16, "F16", 2, true),
+                  StatusCode::unsupported, "mxfp8");
+  const std::string nvfp4 = R"({"quantization": {"bits": 4, "mode": "nvfp4"}})";
+  CHECK_OK(unpack(nvfp4, "U32", 16, "U8", 8, false));
+  test::check_row("nvfp4 with few scales", unpack(nvfp4, "U32", 16, "U8", 4, false), bad, "do not fit");
+  test::check_row("nvfp4 with float scales", unpack(nvfp4, "U32", 16, "F16", 8, false), bad, "odd scales");
   test::check_row("layer with group 7", unpack(with(R"("bits": 4, "x": {"group_size": 7})"), "U32", 16, "F16", 2, true),
                   bad, "x: group_size");
   test::check_row("fp8 blocks of 64",

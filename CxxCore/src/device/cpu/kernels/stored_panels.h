@@ -90,6 +90,12 @@ PAGODA_INLINE Vec load_scales(const std::byte* p) {
     const BitVec e = __builtin_convertvector(load_as<Bytes16>(p), BitVec);
     return __builtin_bit_cast(Vec, e < 2 ? 0x00200000u << (e & 1) : (e - 1) << 23);
   }
+  if constexpr (kType == ScaleType::e4m3) {
+    const BitVec bits = __builtin_convertvector(load_as<Bytes16>(p), BitVec), rest = bits & 127, fraction = bits & 7;
+    const BitVec small = __builtin_bit_cast(BitVec, __builtin_convertvector(fraction, Vec) * 0x1p-10f);
+    const BitVec size = rest < 8 ? small : (rest << 20) + (119u << 23);
+    return __builtin_bit_cast(Vec, (rest == 127 ? BitVec(0x7fc00000u) : size) | bits >> 7 << 31);
+  }
 }
 
 // Scales of columns [begin, begin + columns) of a block.
@@ -105,6 +111,7 @@ static void unpack_scales(const StoredTile& t, const SpanPlace& at, Panel& panel
     __builtin_prefetch(p + to_next);
     Vec scale = load_scales<kType>(p), min = {};
     if constexpr (kType == ScaleType::nibbles) min = __builtin_convertvector(load_as<Bytes16>(p) >> 4, Vec);
+    else if (f.has_zeros) min = -(scale * load_scales<ScaleType::u8>(p + 16 * f.scale_bytes()));
     else if (f.has_min) min = load_scales<kType>(p + 16 * f.scale_bytes());
     if constexpr (kHasLevels) {
       const std::byte* super = scales + supers_at + (at.begin + g * f.group) / f.super * super_bytes(f);
@@ -139,6 +146,7 @@ static void unpack_panel(const StoredTile& t, int shift, const SpanPlace& at, Pa
     case ScaleType::bf16: return unpack_scales<ScaleType::bf16>(t, at, panel);
     case ScaleType::f32: return unpack_scales<ScaleType::f32>(t, at, panel);
     case ScaleType::e8m0: return unpack_scales<ScaleType::e8m0>(t, at, panel);
+    case ScaleType::e4m3: return unpack_scales<ScaleType::e4m3>(t, at, panel);
     case ScaleType::u8: return unpack_scales<ScaleType::u8>(t, at, panel);
     case ScaleType::i8: return unpack_scales<ScaleType::i8>(t, at, panel);
     case ScaleType::nibbles: return unpack_scales<ScaleType::nibbles>(t, at, panel);

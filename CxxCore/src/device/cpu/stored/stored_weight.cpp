@@ -117,7 +117,7 @@ class Arranger {
     std::byte *scales = scales_of(n), *supers = scales + groups * stride;
     if (f_.scale != ScaleType::nibbles) {
       each(groups, size, row.scales, scales, stride);
-      if (f_.has_min) each(groups, size, row.mins, scales + kBlockChannels * size, stride);
+      each(f_.has_min ? groups : 0, f_.min_bytes(), row.mins, scales + kBlockChannels * size, stride);
     }
     if (f_.super == 0) return;
     each(l_.cols / f_.super, 2, row.supers, supers, super_bytes(f_));
