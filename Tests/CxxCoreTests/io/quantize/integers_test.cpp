@@ -11,7 +11,7 @@
 namespace pagoda::io {
 namespace {
 
-Result<Checkpoint> open(const std::string& name) {
+Result<Checkpoint> open_integers(const std::string& name) {
   auto files = open_model_files({.directory = test::fixtures_dir() + "/integers/" + name, .files = {}});
   if (!files.is_ok()) return files.status;
   return Checkpoint::open(**files);
@@ -23,7 +23,7 @@ struct Part {
 };
 
 // A file of these tensors, whose bytes are 0, 1, 2, ...
-Status unpack(const std::string& settings, const std::vector<Part>& parts) {
+Status unpack_parts(const std::string& settings, const std::vector<Part>& parts) {
   std::string header = "{";
   uint64_t at = 0;
   for (const Part& part : parts) {
@@ -47,7 +47,7 @@ std::vector<Part> gptq_parts() {
 Status with(const std::string& settings, size_t index, const Part& changed) {
   std::vector<Part> parts = gptq_parts();
   parts[index] = changed;
-  return unpack(settings, parts);
+  return unpack_parts(settings, parts);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ PAGODA_TEST(integers_of_every_layout_are_read_exactly) {
                  {"bytes", "int8", 128}};
   constexpr uint64_t kFirst = 5, kRows = 14, kCols = 256;  // rows that begin and end within a word
   for (const auto& model : kModels) {
-    const auto checkpoint = open(model.folder);
+    const auto checkpoint = open_integers(model.folder);
     REQUIRE_OK(checkpoint);
     const TensorEntry* tensor = checkpoint->find("model.layers.0.mlp.down_proj.weight");
     const auto file = test::fixture_file(std::string("integers/") + model.folder + "/expected.safetensors");
@@ -93,7 +93,7 @@ PAGODA_TEST(integers_of_every_layout_are_read_exactly) {
 
 PAGODA_TEST(integers_that_do_not_fit_are_refused) {
   const StatusCode bad = StatusCode::bad_file, unsupported = StatusCode::unsupported;
-  CHECK_OK(unpack(kGptq, gptq_parts()));
+  CHECK_OK(unpack_parts(kGptq, gptq_parts()));
   test::check_row("zeros missing", with(kGptq, 1, {"y", "I32", "[1]", 4}), bad, "'x' has no qzeros");
   test::check_row("scales missing", with(kGptq, 2, {"y", "I32", "[1]", 4}), bad, "'x' has no scales");
   test::check_row("scales too few", with(kGptq, 2, {"x.scales", "F16", "[1,8]", 16}), bad,
@@ -105,17 +105,18 @@ PAGODA_TEST(integers_that_do_not_fit_are_refused) {
   test::check_row("one dimension", with(kGptq, 0, {"x.qweight", "I32", "[64]", 256}), bad, "'x' has an odd form");
   std::vector<Part> parts = gptq_parts();
   parts.push_back({"x.g_idx", "I32", "[64]", 256});
-  test::check_row("columns in another order", unpack(kGptq, parts), unsupported,
+  test::check_row("columns in another order", unpack_parts(kGptq, parts), unsupported,
                   "'x' has its columns in another order");
   parts.back() = {"x.g_idx", "I32", "[63]", 252};
-  test::check_row("too few columns", unpack(kGptq, parts), bad, "x.g_idx");
+  test::check_row("too few columns", unpack_parts(kGptq, parts), bad, "x.g_idx");
   test::check_row(
       "groups of 16",
-      unpack(R"("quant_method": "gptq", "bits": 4, "group_size": 16)",
-             {{"x.qweight", "I32", "[8,8]", 256}, {"x.qzeros", "I32", "[4,1]", 16}, {"x.scales", "F16", "[4,8]", 64}}),
+      unpack_parts(
+          R"("quant_method": "gptq", "bits": 4, "group_size": 16)",
+          {{"x.qweight", "I32", "[8,8]", 256}, {"x.qzeros", "I32", "[4,1]", 16}, {"x.scales", "F16", "[4,8]", 64}}),
       bad, "'x' has groups of 16");
   const auto with_bits = [](const char* method, const char* more) {
-    return unpack(std::string("\"quant_method\": \"") + method + "\", " + more, gptq_parts());
+    return unpack_parts(std::string("\"quant_method\": \"") + method + "\", " + more, gptq_parts());
   };
   test::check_row("3 bits", with_bits("gptq", R"("bits": 3, "group_size": 32)"), bad, "bits");
   test::check_row("8 bits", with_bits("awq", R"("bits": 8, "group_size": 32)"), bad, "bits");
@@ -124,16 +125,17 @@ PAGODA_TEST(integers_that_do_not_fit_are_refused) {
                   "bitblas");
   test::check_row("other floats", with_bits("compressed-tensors", R"("format": "float-quantized")"), unsupported,
                   "float-quantized");
-  CHECK_OK(unpack(
+  CHECK_OK(unpack_parts(
       kAwq, {{"x.qweight", "I32", "[64,1]", 256}, {"x.qzeros", "I32", "[2,1]", 8}, {"x.scales", "F16", "[2,8]", 32}}));
   const std::string packed = R"("quant_method": "compressed-tensors", "format": "pack-quantized")";
-  test::check_row("no shape",
-                  unpack(packed, {{"x.weight_packed", "I32", "[8,8]", 256}, {"x.weight_scale", "F16", "[8,2]", 32}}),
-                  bad, "'x' has no weight_shape");
+  test::check_row(
+      "no shape",
+      unpack_parts(packed, {{"x.weight_packed", "I32", "[8,8]", 256}, {"x.weight_scale", "F16", "[8,2]", 32}}), bad,
+      "'x' has no weight_shape");
   test::check_row("another shape",
-                  unpack(packed, {{"x.weight_shape", "I64", "[2]", 16},
-                                  {"x.weight_packed", "I32", "[8,8]", 256},
-                                  {"x.weight_scale", "F16", "[8,2]", 32}}),
+                  unpack_parts(packed, {{"x.weight_shape", "I64", "[2]", 16},
+                                        {"x.weight_packed", "I32", "[8,8]", 256},
+                                        {"x.weight_scale", "F16", "[8,2]", 32}}),
                   bad, "'x' has a weight_shape that does not fit");
 }
 
