@@ -1,6 +1,6 @@
 // embedding: one row of the table per token, as floats.
-#include "common.h"
 #include "args/embedding.h"
+#include "stored.h"
 
 // Grid: [tokens]. table: [vocab, padded_cols]
 template <typename T>
@@ -52,3 +52,40 @@ kernel void embedding_packed(device const int* ids [[buffer(0)]],
 
 template [[host_name("embedding_packed_q8")]] kernel decltype(embedding_packed<8>) embedding_packed<8>;
 template [[host_name("embedding_packed_q4")]] kernel decltype(embedding_packed<4>) embedding_packed<4>;
+
+// Grid: [tokens]. Formats of stored.h; each product is rounded before it is added, as in the reader of the file.
+template <uint BITS>
+[[max_total_threads_per_threadgroup(128)]]
+kernel void embedding_stored(device const int* ids [[buffer(0)]],
+                             device const uint* table [[buffer(1)]],
+                             device const ushort* steps [[buffer(2)]],
+                             device float* out [[buffer(3)]],
+                             constant pagoda_args::Embedding& args [[buffer(4)]],
+                             uint token [[threadgroup_position_in_grid]],
+                             uint tid [[thread_index_in_threadgroup]]) {
+  constexpr uint SPAN = BITS > 200 ? 16 : 32;  // columns of a group in a chunk
+  const ulong row = ulong(ids[token]) * args.padded_cols;
+  for (uint i = tid; i < args.cols; i += 128) {
+    const uint quarter = i % SPAN / (SPAN / 4);
+    const ulong at = row + i / kChunk * kChunk + quarter * 16;
+    const uint code = i % kChunk / SPAN * (SPAN / 4) + i % (SPAN / 4);  // of the lane's 16
+    uint word;
+    if (BITS == kStored4) {
+      word = table[at / 8 + code / 8] >> (16 * (code % 2) + code % 8 / 2 * 4) & 15u;
+    } else {
+      word = table[at / 4 + code / 4] >> (8 * (code % 4)) & 255u;
+    }
+    Share<BITS> share;
+    float terms[BITS > 200 ? 8 : 4];
+    load_share(table, steps, args.scales, at, share);
+    share_terms(share, args.scales, terms);
+    const uint group = i % kChunk / SPAN;
+    const float product = terms[group] * (float(word) - float(args.scales.zero));
+    out[long(token) * args.out_stride + i] =
+        (args.scales.kind & kHasMins) != 0 ? product + terms[kChunk / SPAN + group] : product;
+  }
+}
+
+template [[host_name("embedding_stored_s4")]] kernel decltype(embedding_stored<kStored4>) embedding_stored<kStored4>;
+template [[host_name("embedding_stored_s8")]] kernel decltype(embedding_stored<kStored8>) embedding_stored<kStored8>;
+template [[host_name("embedding_stored_s8f")]] kernel decltype(embedding_stored<kFine8>) embedding_stored<kFine8>;

@@ -35,27 +35,23 @@ kernel void expert_few(device const X* x [[buffer(0)]],
     w_at[i] = expert_weight_at(args, tile, tg.x, 8 * i + lane / 4, kRows, lane);
     acc[i][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   }
-  const ulong x_at = expert_x_at(args, order, tile, lane / 4, lane);
+  const ulong x_at = expert_x_at<BITS>(args, order, tile, lane / 4, lane);
   const uint begin = sg * args.matmul.run;
   const uint end = min(begin + args.matmul.run, args.matmul.padded_cols);
   for (uint k0 = begin; k0 < end; k0 += kAhead * kChunk) {
     Share<BITS> share[kAhead][kTiles];
     uint x_words[kAhead][1][kChunkTiles];
-    load_shares<BITS, kAhead, kTiles>(w, w_steps, w_at, k0, end, share);
+    load_shares<BITS, kAhead, kTiles>(w, w_steps, args.matmul.scales, w_at, k0, end, share);
     #pragma unroll
     for (uint u = 0; u < kAhead; ++u) {
       const uint k = k0 + u * kChunk;
-      load_x(x + x_at + (k < end ? k : k0), x_words[u][0]);
+      load_x<BITS>(x + x_at + (k < end ? k : k0), x_words[u][0]);
     }
     #pragma unroll
     for (uint u = 0; u < kAhead; ++u) {
       if (k0 + u * kChunk < end) {
-        uint w_words[kTiles][kChunkTiles];
-        #pragma unroll
-        for (uint i = 0; i < kTiles; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, kTiles, 1>(acc, w_words, x_words[u], scratch, lane);
+        multiply_shares<T, BITS, kTiles, 1>(Stored<(BITS > 100)>(), acc, share[u], x_words[u], args.matmul.scales,
+                                            scratch, lane);
       }
     }
   }
@@ -95,3 +91,15 @@ template [[host_name("expert_few_bf16")]]
 kernel decltype(expert_few<bfloat, bfloat, 16>) expert_few<bfloat, bfloat, 16>;
 template [[host_name("expert_few_q8")]] kernel decltype(expert_few<bfloat, bfloat, 8>) expert_few<bfloat, bfloat, 8>;
 template [[host_name("expert_few_q4")]] kernel decltype(expert_few<bfloat, bfloat, 4>) expert_few<bfloat, bfloat, 4>;
+template [[host_name("expert_few_direct_s4")]]
+kernel decltype(expert_few<bfloat, float, kStored4>) expert_few<bfloat, float, kStored4>;
+template [[host_name("expert_few_s4")]]
+kernel decltype(expert_few<bfloat, bfloat, kStored4>) expert_few<bfloat, bfloat, kStored4>;
+template [[host_name("expert_few_direct_s8")]]
+kernel decltype(expert_few<bfloat, float, kStored8>) expert_few<bfloat, float, kStored8>;
+template [[host_name("expert_few_s8")]]
+kernel decltype(expert_few<bfloat, bfloat, kStored8>) expert_few<bfloat, bfloat, kStored8>;
+template [[host_name("expert_few_direct_s8f")]]
+kernel decltype(expert_few<bfloat, float, kFine8>) expert_few<bfloat, float, kFine8>;
+template [[host_name("expert_few_s8f")]]
+kernel decltype(expert_few<bfloat, bfloat, kFine8>) expert_few<bfloat, bfloat, kFine8>;

@@ -24,7 +24,13 @@ kernel void expert_many(device const T* x [[buffer(0)]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup uint shared_words[(kWeightRows + kRows) * kPitch + kStageScratch];  // later reused for the sums
+  constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;  // per row of weights
+#ifdef __MSL_PAIRED_MMA__
+  constexpr uint PITCH = kPitch;
+#else
+  constexpr uint PITCH = kPitch - (BITS > 200 ? 4 : 0);  // as much as fits in 30 KiB
+#endif
+  threadgroup uint shared_words[(kWeightRows + kRows) * PITCH + kStageScratch + kWeightRows * TERMS];  // also the sums
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -34,13 +40,13 @@ kernel void expert_many(device const T* x [[buffer(0)]],
   #pragma unroll
   for (uint i = 0; i < kShares; ++i) {
     w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
-    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.matmul.scales, w_at[i], w_next[i]);
   }
   ulong x_at[1];
-  x_at[0] = expert_x_at(args, order, tile, tid / 4, tid);
+  x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);
   SumTile total[8][2];
-  multiply_tile<T, BITS, 8, 2, kPitch>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.padded_cols,
-                                       args.matmul.run, shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, 8, 2, PITCH>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
+                                       args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
 
   threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
   const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;
@@ -64,3 +70,9 @@ kernel void expert_many(device const T* x [[buffer(0)]],
 template [[host_name("expert_many_bf16")]] kernel decltype(expert_many<bfloat, 16>) expert_many<bfloat, 16>;
 template [[host_name("expert_many_q8")]] kernel decltype(expert_many<bfloat, 8>) expert_many<bfloat, 8>;
 template [[host_name("expert_many_q4")]] kernel decltype(expert_many<bfloat, 4>) expert_many<bfloat, 4>;
+template [[host_name("expert_many_s4")]]
+kernel decltype(expert_many<bfloat, kStored4>) expert_many<bfloat, kStored4>;
+template [[host_name("expert_many_s8")]]
+kernel decltype(expert_many<bfloat, kStored8>) expert_many<bfloat, kStored8>;
+template [[host_name("expert_many_s8f")]]
+kernel decltype(expert_many<bfloat, kFine8>) expert_many<bfloat, kFine8>;

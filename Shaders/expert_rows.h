@@ -2,7 +2,7 @@
 #pragma once
 
 #include "args/experts.h"
-#include "matmul.h"
+#include "stored.h"
 
 // A tile of expert_tiles, with at least one row.
 struct ExpertTile {
@@ -26,10 +26,11 @@ METAL_FUNC ulong expert_weight_at(constant pagoda_args::ExpertProducts& args, th
 }
 
 // Start of a lane's share of row m of x. Rows past the last repeat the first; their products are unused.
+template <uint BITS>
 METAL_FUNC ulong expert_x_at(constant pagoda_args::ExpertProducts& args, device const uint* order,
                              thread const ExpertTile& tile, uint m, uint lane) {
   const uint slot = order[tile.first + (m < tile.count ? m : 0)];
-  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
+  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + x_column<BITS>(lane);
 }
 
 // Writes one output of row `slot` from its sum and, with silu_mul, that of its other factor.

@@ -16,7 +16,7 @@
 // Weights: rows in order, zeros after the last column and row. 8 bits: one byte each, sign and magnitude, four columns
 // in the order 0, 2, 1, 3, and a shift (one byte) per 32 columns. 4 bits: one nibble each, low nibbles first, eight
 // columns in the order 0, 2, 4, 6, 1, 3, 5, 7, and a pair (step, offset) per 32 columns. Both have a float scale per
-// row. In this order one mask extracts two neighbours from a word at once.
+// row. In this order one mask extracts two neighbours from a word at once. stored.h describes the formats of files.
 #pragma once
 
 #include "args/matmul.h"
@@ -44,22 +44,26 @@ struct Share<4> {
 };
 
 // at: index of its first element in the matrix, a multiple of 16
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<16>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<16>& to) {
   to.a = *(device const uint4*)(w + at / 2);
   to.b = *(device const uint4*)(w + at / 2 + 4);
 }
 
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<8>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<8>& to) {
   to.a = *(device const uint4*)(w + at / 4);
   to.shift = uint(((device const uchar*)(steps))[at / 32]);
 }
 
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<4>& to) {
   to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 
-METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(thread const Share<16>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
 
@@ -74,7 +78,8 @@ METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
   return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
 
-METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(thread const Share<8>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
   const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
   const uint2 a = words_of_bytes(share.a.x, unit);
   const uint2 b = words_of_bytes(share.a.y, unit);
@@ -90,7 +95,8 @@ METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
   return fma_bfloats(numbers, step, offset);
 }
 
-METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(thread const Share<4>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
   const float step = float(share.steps & 0xffu);
   const float offset = float(share.steps >> 8) - 128.0f;
   const uint steps = pack_exact(step, step);
@@ -107,31 +113,48 @@ METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[k
 // Loads the weights of AHEAD chunks starting at k0, with all loads in flight at once. Past the end the last chunk is
 // repeated and unused.
 template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
-                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
+METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, constant pagoda_args::Scales& scales,
+                            thread const ulong (&w_at)[RT], uint k0, uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
 #pragma unroll
   for (uint u = 0; u < AHEAD; ++u) {
     const uint k = min(k0 + u * kChunk, end - kChunk);
 #pragma unroll
     for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      load_share(w, w_steps, scales, w_at[i] + k, share[u][i]);
     }
   }
 }
 
-// A lane's share of a row of activations.
+// Where a lane's share of a row of activations begins in a chunk. Its columns are 16 adjacent ones, or with a stored
+// format a quarter of each group.
+template <uint BITS>
+METAL_FUNC uint x_column(uint lane) {
+  return lane % 4 * (BITS > 200 ? 4 : BITS > 100 ? 8 : 16);
+}
+
+template <uint BITS>
 METAL_FUNC void load_x(device const half* x, thread uint (&words)[kChunkTiles]) {
   set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
 }
 
+template <uint BITS>
 METAL_FUNC void load_x(device const bfloat* x, thread uint (&words)[kChunkTiles]) {
-  set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
+  if (BITS > 200) {
+    const uint2 a = *(device const uint2*)(x);
+    const uint2 b = *(device const uint2*)(x + 16);
+    const uint2 c = *(device const uint2*)(x + 32);
+    const uint2 d = *(device const uint2*)(x + 48);
+    set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+  } else {
+    set_words(*(device const uint4*)(x), *(device const uint4*)(x + (BITS > 100 ? 32 : 8)), words);
+  }
 }
 
+template <uint BITS>
 METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles]) {
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = *(device const float4*)(x + 4 * i);
+    const float4 v = *(device const float4*)(x + (BITS > 200 ? 16 * i : BITS > 100 ? i / 2 * 32 + i % 2 * 4 : 4 * i));
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }

@@ -1,6 +1,7 @@
-// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h describes layout and order.
-#include "matmul.h"
+// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights, and those of
+// stored formats; matmul.h describes layout and order.
 #include "row_source.h"
+#include "stored.h"
 
 // Computes a lane's share of a row of activations. x and gate: at the row; scales: of the row.
 METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
@@ -63,7 +64,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   ulong x_at[MT];
   #pragma unroll
   for (uint t = 0; t < MT; ++t) {
-    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
+    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + x_column<BITS>(lane);
   }
   SumTile acc[RT][MT];
   #pragma unroll
@@ -81,7 +82,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     row_terms[ROWS + tid] = args.has_bias != 0 ? bias[row] : 0.0f;
   }
   Share<BITS> share[AHEAD][RT];
-  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  load_shares<BITS, AHEAD, RT>(w, w_steps, args.scales, w_at, begin, end, share);
   wait_for_inputs();
   // Only saves work: rows that are already computed have no source, and so no scales.
   if (MADE) {
@@ -98,7 +99,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
           const uint k = k0 + (u + i) * kChunk;
           #pragma unroll
           for (uint t = 0; t < MT; ++t) {
-            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
+            load_x<BITS>(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
           }
         }
       }
@@ -119,17 +120,12 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
             }
           }
         }
-        uint w_words[RT][kChunkTiles];
-        #pragma unroll
-        for (uint i = 0; i < RT; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
+        multiply_shares<T, BITS, RT, MT>(Stored<(BITS > 100)>(), acc, share[u], x_words, args.scales, scratch, lane);
       }
     }
     // Only saves work: weights past the end are not used.
     if (k0 + AHEAD * kChunk < end) {
-      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
+      load_shares<BITS, AHEAD, RT>(w, w_steps, args.scales, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
@@ -263,3 +259,39 @@ template [[host_name("matmul_few_made_q4_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 4, true, 1, 1>) matmul_few<bfloat, float, 4, true, 1, 1>;
 template [[host_name("matmul_few_made_q4_4_1")]]
 kernel decltype(matmul_few<bfloat, float, 4, true, 4, 1>) matmul_few<bfloat, float, 4, true, 4, 1>;
+template [[host_name("matmul_few_direct_s4_1_1")]]
+kernel decltype(matmul_few<bfloat, float, kStored4, false, 1, 1>) matmul_few<bfloat, float, kStored4, false, 1, 1>;
+template [[host_name("matmul_few_direct_s4_2_1")]]
+kernel decltype(matmul_few<bfloat, float, kStored4, false, 2, 1>) matmul_few<bfloat, float, kStored4, false, 2, 1>;
+template [[host_name("matmul_few_s4_2_1")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored4, false, 2, 1>) matmul_few<bfloat, bfloat, kStored4, false, 2, 1>;
+template [[host_name("matmul_few_s4_2_2")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored4, false, 2, 2>) matmul_few<bfloat, bfloat, kStored4, false, 2, 2>;
+template [[host_name("matmul_few_s4_2_4")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored4, false, 2, 4>) matmul_few<bfloat, bfloat, kStored4, false, 2, 4>;
+template [[host_name("matmul_few_s4_2_8")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored4, false, 2, 8>) matmul_few<bfloat, bfloat, kStored4, false, 2, 8>;
+template [[host_name("matmul_few_direct_s8_1_1")]]
+kernel decltype(matmul_few<bfloat, float, kStored8, false, 1, 1>) matmul_few<bfloat, float, kStored8, false, 1, 1>;
+template [[host_name("matmul_few_direct_s8_2_1")]]
+kernel decltype(matmul_few<bfloat, float, kStored8, false, 2, 1>) matmul_few<bfloat, float, kStored8, false, 2, 1>;
+template [[host_name("matmul_few_s8_2_1")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored8, false, 2, 1>) matmul_few<bfloat, bfloat, kStored8, false, 2, 1>;
+template [[host_name("matmul_few_s8_2_2")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored8, false, 2, 2>) matmul_few<bfloat, bfloat, kStored8, false, 2, 2>;
+template [[host_name("matmul_few_s8_2_4")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored8, false, 2, 4>) matmul_few<bfloat, bfloat, kStored8, false, 2, 4>;
+template [[host_name("matmul_few_s8_2_8")]]
+kernel decltype(matmul_few<bfloat, bfloat, kStored8, false, 2, 8>) matmul_few<bfloat, bfloat, kStored8, false, 2, 8>;
+template [[host_name("matmul_few_direct_s8f_1_1")]]
+kernel decltype(matmul_few<bfloat, float, kFine8, false, 1, 1>) matmul_few<bfloat, float, kFine8, false, 1, 1>;
+template [[host_name("matmul_few_direct_s8f_2_1")]]
+kernel decltype(matmul_few<bfloat, float, kFine8, false, 2, 1>) matmul_few<bfloat, float, kFine8, false, 2, 1>;
+template [[host_name("matmul_few_s8f_2_1")]]
+kernel decltype(matmul_few<bfloat, bfloat, kFine8, false, 2, 1>) matmul_few<bfloat, bfloat, kFine8, false, 2, 1>;
+template [[host_name("matmul_few_s8f_2_2")]]
+kernel decltype(matmul_few<bfloat, bfloat, kFine8, false, 2, 2>) matmul_few<bfloat, bfloat, kFine8, false, 2, 2>;
+template [[host_name("matmul_few_s8f_2_4")]]
+kernel decltype(matmul_few<bfloat, bfloat, kFine8, false, 2, 4>) matmul_few<bfloat, bfloat, kFine8, false, 2, 4>;
+template [[host_name("matmul_few_s8f_2_8")]]
+kernel decltype(matmul_few<bfloat, bfloat, kFine8, false, 2, 8>) matmul_few<bfloat, bfloat, kFine8, false, 2, 8>;

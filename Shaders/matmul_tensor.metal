@@ -59,10 +59,10 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
     for (uint i = 0; i < 2; ++i) {
       Share<BITS> share;
       uint words[kChunkTiles];
-      load_x(x + x_at[i] + k0, words);
+      load_x<BITS>(x + x_at[i] + k0, words);
       store_words(words, staged + (stage_row + 32 * i) * LD + stage_column / 2);
-      load_share(w, w_steps, w_at[i] + k0, share);
-      share_words(share, words);
+      load_share(w, w_steps, args.scales, w_at[i] + k0, share);
+      share_words(share, args.scales, words);
       store_words(words, staged + (ROWS + stage_row + 32 * i) * LD + stage_column / 2);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -4,7 +4,7 @@
 // threadgroup memory while the loads of the next chunk are in flight.
 #pragma once
 
-#include "matmul.h"
+#include "stored.h"
 
 #ifdef __MSL_PAIRED_MMA__
 constant constexpr uint kStageScratch = 0;  // words, for all simdgroups together
@@ -57,18 +57,20 @@ METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thr
 
 // total = the products of the simdgroup's rows, with the runs of columns added in order. x_at, w_at: start of the
 // thread's shares: those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first
-// of them. LD: words per staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+// of them. LD: words per staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words, and for stored formats
+// the terms of every row of weights.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
                               thread const ulong (&w_at)[WT / 2], thread Share<BITS> (&w_next)[WT / 2],
-                              uint padded_cols, uint run, threadgroup uint* shared_words, uint tid, uint sg,
-                              uint lane) {
+                              constant pagoda_args::Scales& scales, uint padded_cols, uint run,
+                              threadgroup uint* shared_words, uint tid, uint sg, uint lane) {
   constexpr uint X_SHARES = MT / 2;
   constexpr uint W_SHARES = WT / 2;
   threadgroup uint* w_tile = shared_words;
   threadgroup uint* x_tile = shared_words + 16 * WT * LD;
   threadgroup uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
+  threadgroup float* terms = (threadgroup float*)(shared_words + (16 * WT + 16 * MT) * LD + kStageScratch);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
   SumTile acc[WT][MT];
@@ -83,15 +85,17 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   uint x_next[X_SHARES][kChunkTiles];
 #pragma unroll
   for (uint i = 0; i < X_SHARES; ++i) {
-    load_x(x + x_at[i], x_next[i]);
+    load_x<BITS>(x + x_at[i], x_next[i]);
   }
   uint run_end = run;
   for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
 #pragma unroll
     for (uint i = 0; i < W_SHARES; i += 2) {
       uint words[2][kChunkTiles];
-      share_words(w_next[i], words[0]);
-      share_words(w_next[i + 1], words[1]);
+      share_words(w_next[i], scales, words[0]);
+      share_words(w_next[i + 1], scales, words[1]);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i], scales, terms, staged_row(tid, i), tid % 4);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i + 1], scales, terms, staged_row(tid, i + 1), tid % 4);
       store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 #pragma unroll
@@ -102,11 +106,11 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     if (k0 + kChunk < padded_cols) {
 #pragma unroll
       for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
       }
 #pragma unroll
       for (uint i = 0; i < X_SHARES; ++i) {
-        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
+        load_x<BITS>(x + x_at[i] + k0 + kChunk, x_next[i]);
       }
     }
     uint x_words[MT][kChunkTiles];
@@ -118,7 +122,8 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
       load_pair<LD>((threadgroup const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
-      pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
+      multiply_pair<T, BITS, WT, MT>(Stored<(BITS > 100)>(), acc, i, w_words, x_words,
+                                     (threadgroup const float*)(terms), sg_n + 8 * i, scales, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {
       run_end += run;

@@ -26,7 +26,8 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
 #else
   constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);  // as much as fits in 32 KiB
 #endif
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
+  constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;  // per row of weights
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch + W_ROWS * TERMS;
   constexpr uint PASS = ROWS / 2;  // rows of x whose sums are written in one pass
   constexpr uint SUMS = PASS * W_ROWS;
   threadgroup uint shared_words[STAGE > SUMS ? STAGE : SUMS];  // first both operands and scratch, then the sums
@@ -41,17 +42,17 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   }
   #pragma unroll
   for (uint i = 0; i < 2; ++i) {
-    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + x_column<BITS>(tid);
   }
   SumTile total[WT][4];
   Share<BITS> w_next[W_SHARES];
   #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
-    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
-                                    tid, sg, lane);
+  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
+                                    shared_words, tid, sg, lane);
 
   threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
@@ -80,3 +81,9 @@ template [[host_name("matmul_tiles_q8_4")]] kernel decltype(matmul_tiles<bfloat,
 template [[host_name("matmul_tiles_q8_8")]] kernel decltype(matmul_tiles<bfloat, 8, 8>) matmul_tiles<bfloat, 8, 8>;
 template [[host_name("matmul_tiles_q4_4")]] kernel decltype(matmul_tiles<bfloat, 4, 4>) matmul_tiles<bfloat, 4, 4>;
 template [[host_name("matmul_tiles_q4_8")]] kernel decltype(matmul_tiles<bfloat, 4, 8>) matmul_tiles<bfloat, 4, 8>;
+template [[host_name("matmul_tiles_s4_4")]]
+kernel decltype(matmul_tiles<bfloat, kStored4, 4>) matmul_tiles<bfloat, kStored4, 4>;
+template [[host_name("matmul_tiles_s8_4")]]
+kernel decltype(matmul_tiles<bfloat, kStored8, 4>) matmul_tiles<bfloat, kStored8, 4>;
+template [[host_name("matmul_tiles_s8f_4")]]
+kernel decltype(matmul_tiles<bfloat, kFine8, 4>) matmul_tiles<bfloat, kFine8, 4>;

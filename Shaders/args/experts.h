@@ -42,7 +42,7 @@ struct ExpertProducts {
   uint x_share;      // as in ExpertMatmul
   uint expert_rows;  // N
 };
-static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
+static_assert(sizeof(ExpertProducts) == 128, "host and kernel agree");
 
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next

@@ -16,6 +16,17 @@ struct MatmulRows {
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
+// The scales of a stored format (stored.h): a record of `words` words for 2^log_unit columns of a row.
+struct Scales {
+  uint log_unit;
+  uint words;
+  uint next;  // the word after the first that a chunk of 64 columns needs, 0 if it needs one,
+  uint step;  // and how many words further that of the next chunk is
+  uint kind;  // flags of stored.h
+  uint zero;  // subtracted from codes
+};
+static_assert(sizeof(Scales) == 24, "host and kernel agree");
+
 struct Matmul {
   long x_stride;    // elements from one row of x to the next
   long out_stride;  // elements from one row to the next
@@ -28,7 +39,8 @@ struct Matmul {
   uint silu_mul;
   uint adds;         // whether to add to the contents of `out`
   RowSource source;  // for matmul_few_made_*
+  Scales scales;     // of stored formats
 };
-static_assert(sizeof(Matmul) == 96, "host and kernel agree");
+static_assert(sizeof(Matmul) == 120, "host and kernel agree");
 
 }  // namespace pagoda_args

@@ -42,10 +42,12 @@ struct WeightSource {
   std::string name;
   DType dtype = DType::f32;  // of the elements read: f32, f16 or bf16
   int64_t rows = 0, cols = 0;
+  // May be called from several threads, as may read_stored.
   std::function<Status(int64_t row_begin, int64_t row_count, std::byte* into)> read_rows;
-  // For a stored format: rows as base/quant/stored_row.h describes them; may be called from several threads.
+  // For a stored format: rows as base/quant/stored_row.h describes them.
   std::function<Status(int64_t row_begin, int64_t row_count, std::span<std::byte> into)> read_stored{};
-  std::function<Status(int64_t num_rows)> rows_done{};  // after some rows of a stored format; an error ends the load
+  // After some rows, on the thread that makes the weight; an error ends the load.
+  std::function<Status(int64_t num_rows)> rows_done{};
 };
 
 struct StepLimits {
@@ -161,8 +163,11 @@ class Device {
   virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) = 0;
   virtual size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept = 0;  // exact
 
-  // Whether make_weight() takes stored formats, and join_weights() joins them with each other and with f32 and f16.
-  virtual bool keeps_stored_formats() const noexcept { return false; }
+  // Whether make_weight() takes a stored format.
+  virtual bool keeps_format(WeightFormat) const noexcept { return false; }
+  // Whether join_weights() joins stored formats with each other and with f32 and f16, for matrices that are only
+  // multiplied, without silu_mul (is_plain), or for all.
+  virtual bool joins_weights([[maybe_unused]] bool is_plain) const noexcept { return false; }
   // Stacks weights of as many columns by rows; every one but the last has a multiple of kPieceRows rows.
   virtual Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>>) {
     return make_error(StatusCode::unsupported, info().name + " joins no weights");

@@ -43,7 +43,8 @@ class CpuDevice final : public Device {
     return is_packed(format) ? static_cast<size_t>(packed_layout(format, rows, cols, kernels_.packed.run).size_bytes)
                              : host::weight_bytes(rows, cols, format);
   }
-  bool keeps_stored_formats() const noexcept override { return true; }
+  bool keeps_format(WeightFormat) const noexcept override { return true; }
+  bool joins_weights(bool) const noexcept override { return true; }
   Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>> pieces) override {
     return std::unique_ptr<Weight>(new JoinedWeight(std::move(pieces)));
   }

@@ -205,6 +205,7 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
     if (const int64_t row = bad_row.load(std::memory_order_relaxed); row >= 0)
       return make_error(StatusCode::unsupported, concat("weight ", source.name, ": row ", row, " has a number that ",
                                                         weight_format_name(format), " cannot hold"));
+    if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(count));
   }
   return std::unique_ptr<Weight>(new PackedWeight(layout, format, std::move(buffer)));
 }

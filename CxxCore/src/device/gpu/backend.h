@@ -45,6 +45,16 @@ class Pipeline {
   virtual ~Pipeline() = default;
 };
 
+// Memory of the host from which rows are copied to the device while the host goes on.
+class Staging {
+ public:
+  virtual ~Staging() = default;  // after wait()
+  virtual std::byte* memory() noexcept = 0;
+  // As Backend::upload(), from memory(), which stays as it is until wait() has returned.
+  virtual Status upload(Buffer& to, int64_t offset_bytes, const std::byte* from, size_t size_bytes) noexcept = 0;
+  virtual Status wait() noexcept = 0;
+};
+
 struct StepTimes {
   int64_t steps = 0;
   double seconds = 0;
@@ -63,6 +73,8 @@ class Backend {
   }
   virtual Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept = 0;
   virtual Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept = 0;
+  // By default, upload() copies from it before it returns.
+  virtual Result<std::unique_ptr<Staging>> make_staging(size_t size_bytes);
 
   // Created once per name and set of constants, then cached. An unknown name or constant is an error that names it.
   virtual Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) = 0;

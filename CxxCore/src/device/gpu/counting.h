@@ -34,6 +34,7 @@ class CountingBackend final : public Backend, private Pending {
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override {
     return inner_->download(from, offset_bytes, to, size_bytes);
   }
+  Result<std::unique_ptr<Staging>> make_staging(size_t size_bytes) override { return inner_->make_staging(size_bytes); }
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;

@@ -6,7 +6,9 @@
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
 #include "device/gpu/kernels_version.h"
+#include "device/gpu/weights/weight_loader.h"
 #include "device/host/host_memory.h"
+#include "device/joined_weight.h"
 #include "device/support.h"
 
 namespace pagoda::device::gpu {
@@ -20,6 +22,7 @@ class GpuDevice final : public Device,
  public:
   explicit GpuDevice(std::unique_ptr<Backend> backend)
       : backend_(std::make_unique<CountingBackend>(std::move(backend))),
+        loader_(*backend_),
         encoder_(*backend_),
         counting_(encoder_, *backend_),
         info_(backend_->info()) {}
@@ -32,7 +35,14 @@ class GpuDevice final : public Device,
     return backend_->allocate_readback(size_bytes, label);
   }
   Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
-    return gpu::make_weight(*backend_, source, format);
+    return loader_.make(source, format);
+  }
+  bool keeps_format(WeightFormat format) const noexcept override {
+    return pagoda::is_stored(format) && stored_form(quant_format(format)).has_value();
+  }
+  bool joins_weights(bool is_plain) const noexcept override { return is_plain; }
+  Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>> pieces) override {
+    return std::unique_ptr<Weight>(new JoinedWeight(std::move(pieces)));
   }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);
@@ -51,7 +61,8 @@ class GpuDevice final : public Device,
     auto* asked = dynamic_cast<DeviceHealth*>(&backend_->inner());
     return asked ? asked->health() : ok_status();
   }
-  Status reserve(const StepLimits& limits) override {
+  Status reserve(const StepLimits& limits) override {  // after the weights are loaded
+    PAGODA_RETURN_IF_ERROR(loader_.finish());
     PAGODA_ASSIGN_OR_RETURN(auto scratch, Scratch::allocate(*backend_, limits));
     encoder_.set_scratch(std::move(scratch));
     return ok_status();
@@ -88,6 +99,7 @@ class GpuDevice final : public Device,
 
  private:
   std::unique_ptr<CountingBackend> backend_;
+  WeightLoader loader_;
   GpuEncoder encoder_;
   CountingEncoder counting_;
   DeviceInfo info_;

@@ -17,9 +17,9 @@
 #include "device/gelu_ops.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/generated/bindings.h"
-#include "device/gpu/gpu_weight.h"
 #include "device/gpu/row_maker.h"
 #include "device/gpu/scratch.h"
+#include "device/gpu/weights/gpu_weight.h"
 #include "device/host/index_checks.h"
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
@@ -111,6 +111,7 @@ class GpuEncoder final : public Encoder, private Pending {
     bool adds = false;
   };
   void launch_product(const Product&) noexcept;
+  void launch_pieces(const Product&) noexcept;
   void matmul_float(const Product&, const GpuWeight&) noexcept;
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
   void matmul_tensor(const Product&, const GpuWeight&) noexcept;

@@ -115,6 +115,7 @@ Status read_into(const WeightSource& source, WeightFormat format, std::byte* to)
     for (int64_t i = begin; i < begin + count && is_quantised(format); ++i)
       if (!round_to(format, {reinterpret_cast<float*>(to + i * stored_bytes), static_cast<size_t>(source.cols)}))
         return too_large(source, i, format);
+    if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(count));
   }
   return ok_status();
 }

@@ -77,7 +77,8 @@ class ReferenceDevice final : public Device {
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return host::weight_bytes(rows, cols, format);
   }
-  bool keeps_stored_formats() const noexcept override { return true; }
+  bool keeps_format(WeightFormat) const noexcept override { return true; }
+  bool joins_weights(bool) const noexcept override { return true; }
   Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>> pieces) override {
     return host::join_weights(pieces);
   }

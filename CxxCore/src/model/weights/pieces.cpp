@@ -18,6 +18,14 @@ WeightFormat format_in_file(const WeightGroup& group, const WeightGroup::Part& p
   return is_stored(format) && !is_whole ? WeightFormat::q8 : format;
 }
 
+// Whether rows of the group are only multiplied, never looked up, and never combined with other rows.
+bool is_plain(Role role) noexcept {
+  for (const Role other :
+       {Role::embedding, Role::mlp_in, Role::experts_in, Role::experts_out, Role::latent_k, Role::latent_v})
+    if (role == other) return false;
+  return true;
+}
+
 void append(std::vector<WeightPiece>& pieces, WeightFormat format, int64_t rows) {
   if (!pieces.empty() && pieces.back().format == format) pieces.back().rows += rows;
   else pieces.push_back({format, pieces.empty() ? 0 : pieces.back().first_row + pieces.back().rows, rows});
@@ -50,10 +58,12 @@ std::vector<WeightPiece> pieces_of(const WeightGroup& group, WeightFormat format
   const auto whole = [&](WeightFormat one) { return std::vector<WeightPiece>{{one, 0, group.rows}}; };
   if (group.role == Role::router) return whole(WeightFormat::f32);
   if (format != WeightFormat::stored) return whole(format);
-  if (!device.keeps_stored_formats()) return whole(WeightFormat::q8);
   std::vector<WeightPiece> in_file, pieces;
   for (const WeightGroup::Part& part : group.parts) append(in_file, format_in_file(group, part), part.rows);
+  for (const WeightPiece& piece : in_file)
+    if (is_stored(piece.format) && !device.keeps_format(piece.format)) return whole(WeightFormat::q8);
   if (in_file.size() == 1) return in_file;
+  if (!device.joins_weights(is_plain(group.role))) return whole(WeightFormat::q8);
   for (const WeightPiece& piece : in_file) {
     if (piece.format == WeightFormat::q8) return whole(WeightFormat::q8);
     append(pieces, is_stored(piece.format) ? piece.format : WeightFormat::f32, piece.rows);

@@ -17,9 +17,9 @@ struct WeightPiece {
 };
 
 // One piece in `format`, or for WeightFormat::stored as many as the tensors of the group have formats. Groups that
-// cannot be kept as stored become 8bit: on devices without stored formats, with tensors that are needed transposed, and
-// where a piece would end within a block of rows. Routers stay floats, because the choice of an expert must not depend
-// on rounding, and they are small.
+// cannot be kept as stored become 8bit: on devices without the stored format, with tensors that are needed transposed,
+// and where a piece would end within a block of rows. Routers stay floats, because the choice of an expert must not
+// depend on rounding, and they are small.
 std::vector<WeightPiece> pieces_of(const WeightGroup& group, WeightFormat format, const device::Device& device);
 
 // Bytes of all pieces on the device.

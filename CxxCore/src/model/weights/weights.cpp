@@ -205,16 +205,14 @@ Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& chec
   std::vector<std::unique_ptr<device::Weight>> pieces;
   for (const WeightPiece& piece : pieces_of(group, format, device)) {
     device::WeightSource source{group.parts.front().name, dtype, piece.rows, group.cols, nullptr};
+    source.rows_done = count_rows;
     source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
-      PAGODA_RETURN_IF_ERROR(count_rows(count));
       return read_rows(group, checkpoint, dtype, piece.first_row + begin, count, into);
     };
-    if (is_stored(piece.format)) {
+    if (is_stored(piece.format))
       source.read_stored = [&](int64_t begin, int64_t count, std::span<std::byte> into) {
         return read_stored_rows(group, quant_format(piece.format), piece.first_row + begin, count, into);
       };
-      source.rows_done = count_rows;
-    }
     PAGODA_ASSIGN_OR_RETURN(auto made, device.make_weight(source, piece.format));
     pieces.push_back(std::move(made));
   }

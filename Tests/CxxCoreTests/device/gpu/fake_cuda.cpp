@@ -176,6 +176,7 @@ Driver fake_driver() {
   d.cuEventCreate = [](Handle*, unsigned) { return 0; };
   d.cuEventDestroy_v2 = [](Handle) { return 0; };
   d.cuEventRecord = [](Handle, Handle) { return 0; };
+  d.cuEventSynchronize = [](Handle) { return note_call("event"); };
   d.cuEventElapsedTime = [](float* ms, Handle, Handle) {
     *ms = 0.25f;
     return 0;

@@ -10,6 +10,7 @@
 #include "base/concat.h"
 #include "base/threads/thread_pool.h"
 #include "base/threads/usable_cores.h"
+#include "device/gpu/cuda/staging.h"
 #include "device/gpu/launch_checks.h"
 
 namespace pagoda::device::gpu::cuda {
@@ -167,6 +168,13 @@ Result<std::unique_ptr<Buffer>> CudaBackend::allocate_readback(size_t size_bytes
     return cuda_status(driver_, result, what.c_str());
   }
   return std::unique_ptr<Buffer>(std::make_unique<CudaBuffer>(driver_, context_, address, size_bytes, host));
+}
+
+// A system may refuse to pin that much memory: copies then wait for the host, and nothing else changes.
+Result<std::unique_ptr<Staging>> CudaBackend::make_staging(size_t size_bytes) {
+  auto pinned = allocate_readback(size_bytes, "memory to load weights");
+  if (!pinned.is_ok()) return Backend::make_staging(size_bytes);
+  return CudaStaging::make(*this, driver_, context_, stream_, std::move(*pinned));
 }
 
 // From pageable memory the driver has copied `from` when it returns; the stream orders the copy among the steps.

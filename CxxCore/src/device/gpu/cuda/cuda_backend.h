@@ -34,6 +34,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) override;
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
+  Result<std::unique_ptr<Staging>> make_staging(size_t size_bytes) override;
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;

@@ -85,6 +85,7 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   FIND(cuEventCreate);
   FIND(cuEventDestroy_v2);
   FIND(cuEventRecord);
+  FIND(cuEventSynchronize);
   FIND(cuEventElapsedTime);
   library.find_newer(table.cuGraphAddDependencies_v2, "cuGraphAddDependencies_v2");
   if (!library.status().is_ok()) return library.status();

@@ -72,6 +72,7 @@ struct Driver {
   CudaResult (*cuEventCreate)(Handle*, unsigned);
   CudaResult (*cuEventDestroy_v2)(Handle);
   CudaResult (*cuEventRecord)(Handle, Handle);
+  CudaResult (*cuEventSynchronize)(Handle);
   CudaResult (*cuEventElapsedTime)(float*, Handle, Handle);
   CudaResult (*cuGraphAddDependencies_v2)(Handle, const Handle*, const Handle*, const EdgeData*, size_t);  // or null
 };

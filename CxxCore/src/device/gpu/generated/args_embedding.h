@@ -1,6 +1,7 @@
 // args/embedding.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
 # 4 "Shaders/args/embedding.h"
+#include "device/gpu/generated/args_matmul.h"
 #include "device/gpu/generated/args_types.h"
 
 namespace pagoda_args {
@@ -9,7 +10,8 @@ struct Embedding {
   long out_stride;
   uint cols;
   uint padded_cols;
+  Scales scales;
 };
-static_assert(sizeof(Embedding) == 16, "host and kernel agree");
+static_assert(sizeof(Embedding) == 40, "host and kernel agree");
 
 }

@@ -42,7 +42,7 @@ struct ExpertProducts {
   uint x_share;
   uint expert_rows;
 };
-static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
+static_assert(sizeof(ExpertProducts) == 128, "host and kernel agree");
 
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;

@@ -16,6 +16,17 @@ struct MatmulRows {
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
+
+struct Scales {
+  uint log_unit;
+  uint words;
+  uint next;
+  uint step;
+  uint kind;
+  uint zero;
+};
+static_assert(sizeof(Scales) == 24, "host and kernel agree");
+
 struct Matmul {
   long x_stride;
   long out_stride;
@@ -28,7 +39,8 @@ struct Matmul {
   uint silu_mul;
   uint adds;
   RowSource source;
+  Scales scales;
 };
-static_assert(sizeof(Matmul) == 96, "host and kernel agree");
+static_assert(sizeof(Matmul) == 120, "host and kernel agree");
 
 }

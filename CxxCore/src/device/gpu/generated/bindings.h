@@ -47,76 +47,91 @@ inline constexpr KernelId q8 = {12, "embedding_packed_q8"};
 inline constexpr KernelId q4 = {13, "embedding_packed_q4"};
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
+namespace embedding_stored {
+inline constexpr KernelId s4 = {14, "embedding_stored_s4"};
+inline constexpr KernelId s8 = {15, "embedding_stored_s8"};
+inline constexpr KernelId s8f = {16, "embedding_stored_s8f"};
+enum Binding : int { ids = 0, table = 1, steps = 2, out = 3, args = 4 };
+}  // namespace embedding_stored
 namespace expert_few {
-inline constexpr KernelId direct_bf16 = {14, "expert_few_direct_bf16"};
-inline constexpr KernelId direct_q8 = {15, "expert_few_direct_q8"};
-inline constexpr KernelId direct_q4 = {16, "expert_few_direct_q4"};
-inline constexpr KernelId bf16 = {17, "expert_few_bf16"};
-inline constexpr KernelId q8 = {18, "expert_few_q8"};
-inline constexpr KernelId q4 = {19, "expert_few_q4"};
+inline constexpr KernelId direct_bf16 = {17, "expert_few_direct_bf16"};
+inline constexpr KernelId direct_q8 = {18, "expert_few_direct_q8"};
+inline constexpr KernelId direct_q4 = {19, "expert_few_direct_q4"};
+inline constexpr KernelId bf16 = {20, "expert_few_bf16"};
+inline constexpr KernelId q8 = {21, "expert_few_q8"};
+inline constexpr KernelId q4 = {22, "expert_few_q4"};
+inline constexpr KernelId direct_s4 = {23, "expert_few_direct_s4"};
+inline constexpr KernelId s4 = {24, "expert_few_s4"};
+inline constexpr KernelId direct_s8 = {25, "expert_few_direct_s8"};
+inline constexpr KernelId s8 = {26, "expert_few_s8"};
+inline constexpr KernelId direct_s8f = {27, "expert_few_direct_s8f"};
+inline constexpr KernelId s8f = {28, "expert_few_s8f"};
 enum Binding : int { x = 0, w = 1, w_steps = 2, w_scales = 3, order = 4, tiles = 5, out = 6, args = 7 };
 }  // namespace expert_few
 namespace expert_many {
-inline constexpr KernelId bf16 = {20, "expert_many_bf16"};
-inline constexpr KernelId q8 = {21, "expert_many_q8"};
-inline constexpr KernelId q4 = {22, "expert_many_q4"};
+inline constexpr KernelId bf16 = {29, "expert_many_bf16"};
+inline constexpr KernelId q8 = {30, "expert_many_q8"};
+inline constexpr KernelId q4 = {31, "expert_many_q4"};
+inline constexpr KernelId s4 = {32, "expert_many_s4"};
+inline constexpr KernelId s8 = {33, "expert_many_s8"};
+inline constexpr KernelId s8f = {34, "expert_many_s8f"};
 enum Binding : int { x = 0, w = 1, w_steps = 2, w_scales = 3, order = 4, tiles = 5, out = 6, args = 7 };
 }  // namespace expert_many
 namespace expert_matmul {
-inline constexpr KernelId f32 = {23, "expert_matmul_f32"};
-inline constexpr KernelId f16 = {24, "expert_matmul_f16"};
+inline constexpr KernelId f32 = {35, "expert_matmul_f32"};
+inline constexpr KernelId f16 = {36, "expert_matmul_f16"};
 enum Binding : int { x = 0, w = 1, order = 2, tiles = 3, out = 4, args = 5 };
 }  // namespace expert_matmul
 namespace expert_tiles {
-inline constexpr KernelId kernel = {25, "expert_tiles"};
+inline constexpr KernelId kernel = {37, "expert_tiles"};
 enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
 }  // namespace expert_tiles
 namespace gated_rms_norm {
-inline constexpr KernelId kernel = {26, "gated_rms_norm"};
+inline constexpr KernelId kernel = {38, "gated_rms_norm"};
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
 }  // namespace gated_rms_norm
 namespace gather_rows {
-inline constexpr KernelId kernel = {27, "gather_rows"};
+inline constexpr KernelId kernel = {39, "gather_rows"};
 enum Binding : int { x = 0, rows = 1, out = 2, args = 3 };
 }  // namespace gather_rows
 namespace gdn_decode {
-inline constexpr KernelId k128 = {28, "gdn_decode_128"};
-inline constexpr KernelId k256 = {29, "gdn_decode_256"};
-inline constexpr KernelId conv_128 = {30, "gdn_decode_conv_128"};
-inline constexpr KernelId conv_256 = {31, "gdn_decode_conv_256"};
+inline constexpr KernelId k128 = {40, "gdn_decode_128"};
+inline constexpr KernelId k256 = {41, "gdn_decode_256"};
+inline constexpr KernelId conv_128 = {42, "gdn_decode_conv_128"};
+inline constexpr KernelId conv_256 = {43, "gdn_decode_conv_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, conv_x = 15, conv_weight = 16, conv_tail = 17, args = 18 };
 }  // namespace gdn_decode
 namespace gdn_prefill {
-inline constexpr KernelId k128 = {32, "gdn_prefill_128"};
-inline constexpr KernelId k256 = {33, "gdn_prefill_256"};
+inline constexpr KernelId k128 = {44, "gdn_prefill_128"};
+inline constexpr KernelId k256 = {45, "gdn_prefill_256"};
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
 namespace gdn_prepare {
-inline constexpr KernelId k128 = {34, "gdn_prepare_128"};
-inline constexpr KernelId k256 = {35, "gdn_prepare_256"};
+inline constexpr KernelId k128 = {46, "gdn_prepare_128"};
+inline constexpr KernelId k256 = {47, "gdn_prepare_256"};
 enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
 }  // namespace gdn_prepare
 namespace gelu_mul {
-inline constexpr KernelId kernel = {36, "gelu_mul"};
+inline constexpr KernelId kernel = {48, "gelu_mul"};
 enum Binding : int { x = 0, out = 1, args = 2 };
 }  // namespace gelu_mul
 namespace scale_rows {
-inline constexpr KernelId kernel = {37, "scale_rows"};
+inline constexpr KernelId kernel = {49, "scale_rows"};
 enum Binding : int { x = 0, args = 1 };
 }  // namespace scale_rows
 namespace kda {
-inline constexpr KernelId k128 = {38, "kda_128"};
-inline constexpr KernelId k256 = {39, "kda_256"};
+inline constexpr KernelId k128 = {50, "kda_128"};
+inline constexpr KernelId k256 = {51, "kda_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, args = 15 };
 }  // namespace kda
 namespace latent_attention {
-inline constexpr KernelId f32 = {40, "latent_attention_f32"};
-inline constexpr KernelId f16 = {41, "latent_attention_f16"};
-inline constexpr KernelId bf16 = {42, "latent_attention_bf16"};
+inline constexpr KernelId f32 = {52, "latent_attention_f32"};
+inline constexpr KernelId f16 = {53, "latent_attention_f16"};
+inline constexpr KernelId bf16 = {54, "latent_attention_bf16"};
 enum Binding : int { q = 0, cache = 1, cu_seqlens = 2, context_lens = 3, block_tables = 4, partials = 5, out = 6, args = 7 };
 }  // namespace latent_attention
 namespace latent_attention_reduce {
-inline constexpr KernelId kernel = {43, "latent_attention_reduce"};
+inline constexpr KernelId kernel = {55, "latent_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, out = 3, args = 4 };
 }  // namespace latent_attention_reduce
 namespace latent_attention_constants {
@@ -125,92 +140,113 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace latent_attention_constants
 namespace matmul_f32 {
-inline constexpr KernelId kernel = {44, "matmul_f32"};
+inline constexpr KernelId kernel = {56, "matmul_f32"};
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
-inline constexpr KernelId f16_1_1 = {45, "matmul_few_f16_1_1"};
-inline constexpr KernelId f16_1_2 = {46, "matmul_few_f16_1_2"};
-inline constexpr KernelId f16_1_4 = {47, "matmul_few_f16_1_4"};
-inline constexpr KernelId f16_1_8 = {48, "matmul_few_f16_1_8"};
-inline constexpr KernelId f16_2_1 = {49, "matmul_few_f16_2_1"};
-inline constexpr KernelId f16_2_2 = {50, "matmul_few_f16_2_2"};
-inline constexpr KernelId f16_2_4 = {51, "matmul_few_f16_2_4"};
-inline constexpr KernelId f16_2_8 = {52, "matmul_few_f16_2_8"};
-inline constexpr KernelId bf16_1_1 = {53, "matmul_few_bf16_1_1"};
-inline constexpr KernelId bf16_1_2 = {54, "matmul_few_bf16_1_2"};
-inline constexpr KernelId bf16_1_4 = {55, "matmul_few_bf16_1_4"};
-inline constexpr KernelId bf16_1_8 = {56, "matmul_few_bf16_1_8"};
-inline constexpr KernelId bf16_2_1 = {57, "matmul_few_bf16_2_1"};
-inline constexpr KernelId bf16_2_2 = {58, "matmul_few_bf16_2_2"};
-inline constexpr KernelId bf16_2_4 = {59, "matmul_few_bf16_2_4"};
-inline constexpr KernelId bf16_2_8 = {60, "matmul_few_bf16_2_8"};
-inline constexpr KernelId q8_1_1 = {61, "matmul_few_q8_1_1"};
-inline constexpr KernelId q8_1_2 = {62, "matmul_few_q8_1_2"};
-inline constexpr KernelId q8_1_4 = {63, "matmul_few_q8_1_4"};
-inline constexpr KernelId q8_1_8 = {64, "matmul_few_q8_1_8"};
-inline constexpr KernelId q8_2_1 = {65, "matmul_few_q8_2_1"};
-inline constexpr KernelId q8_2_2 = {66, "matmul_few_q8_2_2"};
-inline constexpr KernelId q8_2_4 = {67, "matmul_few_q8_2_4"};
-inline constexpr KernelId q8_2_8 = {68, "matmul_few_q8_2_8"};
-inline constexpr KernelId q4_1_1 = {69, "matmul_few_q4_1_1"};
-inline constexpr KernelId q4_1_2 = {70, "matmul_few_q4_1_2"};
-inline constexpr KernelId q4_1_4 = {71, "matmul_few_q4_1_4"};
-inline constexpr KernelId q4_1_8 = {72, "matmul_few_q4_1_8"};
-inline constexpr KernelId q4_2_1 = {73, "matmul_few_q4_2_1"};
-inline constexpr KernelId q4_2_2 = {74, "matmul_few_q4_2_2"};
-inline constexpr KernelId q4_2_4 = {75, "matmul_few_q4_2_4"};
-inline constexpr KernelId q4_2_8 = {76, "matmul_few_q4_2_8"};
-inline constexpr KernelId direct_bf16_1_1 = {77, "matmul_few_direct_bf16_1_1"};
-inline constexpr KernelId direct_bf16_2_1 = {78, "matmul_few_direct_bf16_2_1"};
-inline constexpr KernelId made_bf16_1_1 = {79, "matmul_few_made_bf16_1_1"};
-inline constexpr KernelId made_bf16_4_1 = {80, "matmul_few_made_bf16_4_1"};
-inline constexpr KernelId direct_q8_1_1 = {81, "matmul_few_direct_q8_1_1"};
-inline constexpr KernelId direct_q8_2_1 = {82, "matmul_few_direct_q8_2_1"};
-inline constexpr KernelId made_q8_1_1 = {83, "matmul_few_made_q8_1_1"};
-inline constexpr KernelId made_q8_4_1 = {84, "matmul_few_made_q8_4_1"};
-inline constexpr KernelId direct_q4_1_1 = {85, "matmul_few_direct_q4_1_1"};
-inline constexpr KernelId direct_q4_2_1 = {86, "matmul_few_direct_q4_2_1"};
-inline constexpr KernelId made_q4_1_1 = {87, "matmul_few_made_q4_1_1"};
-inline constexpr KernelId made_q4_4_1 = {88, "matmul_few_made_q4_4_1"};
+inline constexpr KernelId f16_1_1 = {57, "matmul_few_f16_1_1"};
+inline constexpr KernelId f16_1_2 = {58, "matmul_few_f16_1_2"};
+inline constexpr KernelId f16_1_4 = {59, "matmul_few_f16_1_4"};
+inline constexpr KernelId f16_1_8 = {60, "matmul_few_f16_1_8"};
+inline constexpr KernelId f16_2_1 = {61, "matmul_few_f16_2_1"};
+inline constexpr KernelId f16_2_2 = {62, "matmul_few_f16_2_2"};
+inline constexpr KernelId f16_2_4 = {63, "matmul_few_f16_2_4"};
+inline constexpr KernelId f16_2_8 = {64, "matmul_few_f16_2_8"};
+inline constexpr KernelId bf16_1_1 = {65, "matmul_few_bf16_1_1"};
+inline constexpr KernelId bf16_1_2 = {66, "matmul_few_bf16_1_2"};
+inline constexpr KernelId bf16_1_4 = {67, "matmul_few_bf16_1_4"};
+inline constexpr KernelId bf16_1_8 = {68, "matmul_few_bf16_1_8"};
+inline constexpr KernelId bf16_2_1 = {69, "matmul_few_bf16_2_1"};
+inline constexpr KernelId bf16_2_2 = {70, "matmul_few_bf16_2_2"};
+inline constexpr KernelId bf16_2_4 = {71, "matmul_few_bf16_2_4"};
+inline constexpr KernelId bf16_2_8 = {72, "matmul_few_bf16_2_8"};
+inline constexpr KernelId q8_1_1 = {73, "matmul_few_q8_1_1"};
+inline constexpr KernelId q8_1_2 = {74, "matmul_few_q8_1_2"};
+inline constexpr KernelId q8_1_4 = {75, "matmul_few_q8_1_4"};
+inline constexpr KernelId q8_1_8 = {76, "matmul_few_q8_1_8"};
+inline constexpr KernelId q8_2_1 = {77, "matmul_few_q8_2_1"};
+inline constexpr KernelId q8_2_2 = {78, "matmul_few_q8_2_2"};
+inline constexpr KernelId q8_2_4 = {79, "matmul_few_q8_2_4"};
+inline constexpr KernelId q8_2_8 = {80, "matmul_few_q8_2_8"};
+inline constexpr KernelId q4_1_1 = {81, "matmul_few_q4_1_1"};
+inline constexpr KernelId q4_1_2 = {82, "matmul_few_q4_1_2"};
+inline constexpr KernelId q4_1_4 = {83, "matmul_few_q4_1_4"};
+inline constexpr KernelId q4_1_8 = {84, "matmul_few_q4_1_8"};
+inline constexpr KernelId q4_2_1 = {85, "matmul_few_q4_2_1"};
+inline constexpr KernelId q4_2_2 = {86, "matmul_few_q4_2_2"};
+inline constexpr KernelId q4_2_4 = {87, "matmul_few_q4_2_4"};
+inline constexpr KernelId q4_2_8 = {88, "matmul_few_q4_2_8"};
+inline constexpr KernelId direct_bf16_1_1 = {89, "matmul_few_direct_bf16_1_1"};
+inline constexpr KernelId direct_bf16_2_1 = {90, "matmul_few_direct_bf16_2_1"};
+inline constexpr KernelId made_bf16_1_1 = {91, "matmul_few_made_bf16_1_1"};
+inline constexpr KernelId made_bf16_4_1 = {92, "matmul_few_made_bf16_4_1"};
+inline constexpr KernelId direct_q8_1_1 = {93, "matmul_few_direct_q8_1_1"};
+inline constexpr KernelId direct_q8_2_1 = {94, "matmul_few_direct_q8_2_1"};
+inline constexpr KernelId made_q8_1_1 = {95, "matmul_few_made_q8_1_1"};
+inline constexpr KernelId made_q8_4_1 = {96, "matmul_few_made_q8_4_1"};
+inline constexpr KernelId direct_q4_1_1 = {97, "matmul_few_direct_q4_1_1"};
+inline constexpr KernelId direct_q4_2_1 = {98, "matmul_few_direct_q4_2_1"};
+inline constexpr KernelId made_q4_1_1 = {99, "matmul_few_made_q4_1_1"};
+inline constexpr KernelId made_q4_4_1 = {100, "matmul_few_made_q4_4_1"};
+inline constexpr KernelId direct_s4_1_1 = {101, "matmul_few_direct_s4_1_1"};
+inline constexpr KernelId direct_s4_2_1 = {102, "matmul_few_direct_s4_2_1"};
+inline constexpr KernelId s4_2_1 = {103, "matmul_few_s4_2_1"};
+inline constexpr KernelId s4_2_2 = {104, "matmul_few_s4_2_2"};
+inline constexpr KernelId s4_2_4 = {105, "matmul_few_s4_2_4"};
+inline constexpr KernelId s4_2_8 = {106, "matmul_few_s4_2_8"};
+inline constexpr KernelId direct_s8_1_1 = {107, "matmul_few_direct_s8_1_1"};
+inline constexpr KernelId direct_s8_2_1 = {108, "matmul_few_direct_s8_2_1"};
+inline constexpr KernelId s8_2_1 = {109, "matmul_few_s8_2_1"};
+inline constexpr KernelId s8_2_2 = {110, "matmul_few_s8_2_2"};
+inline constexpr KernelId s8_2_4 = {111, "matmul_few_s8_2_4"};
+inline constexpr KernelId s8_2_8 = {112, "matmul_few_s8_2_8"};
+inline constexpr KernelId direct_s8f_1_1 = {113, "matmul_few_direct_s8f_1_1"};
+inline constexpr KernelId direct_s8f_2_1 = {114, "matmul_few_direct_s8f_2_1"};
+inline constexpr KernelId s8f_2_1 = {115, "matmul_few_s8f_2_1"};
+inline constexpr KernelId s8f_2_2 = {116, "matmul_few_s8f_2_2"};
+inline constexpr KernelId s8f_2_4 = {117, "matmul_few_s8f_2_4"};
+inline constexpr KernelId s8f_2_8 = {118, "matmul_few_s8f_2_8"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
-inline constexpr KernelId kernel = {89, "matmul_rows_bf16"};
+inline constexpr KernelId kernel = {119, "matmul_rows_bf16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, args = 4 };
 }  // namespace matmul_rows_bf16
 namespace matmul_rows_f16 {
-inline constexpr KernelId kernel = {90, "matmul_rows_f16"};
+inline constexpr KernelId kernel = {120, "matmul_rows_f16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows_f16
 namespace matmul_tensor {
-inline constexpr KernelId f16 = {91, "matmul_tensor_f16"};
-inline constexpr KernelId bf16 = {92, "matmul_tensor_bf16"};
-inline constexpr KernelId q8 = {93, "matmul_tensor_q8"};
-inline constexpr KernelId q4 = {94, "matmul_tensor_q4"};
+inline constexpr KernelId f16 = {121, "matmul_tensor_f16"};
+inline constexpr KernelId bf16 = {122, "matmul_tensor_bf16"};
+inline constexpr KernelId q8 = {123, "matmul_tensor_q8"};
+inline constexpr KernelId q4 = {124, "matmul_tensor_q4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tensor
 namespace matmul_tiles {
-inline constexpr KernelId f16_4 = {95, "matmul_tiles_f16_4"};
-inline constexpr KernelId f16_8 = {96, "matmul_tiles_f16_8"};
-inline constexpr KernelId bf16_4 = {97, "matmul_tiles_bf16_4"};
-inline constexpr KernelId bf16_8 = {98, "matmul_tiles_bf16_8"};
-inline constexpr KernelId q8_4 = {99, "matmul_tiles_q8_4"};
-inline constexpr KernelId q8_8 = {100, "matmul_tiles_q8_8"};
-inline constexpr KernelId q4_4 = {101, "matmul_tiles_q4_4"};
-inline constexpr KernelId q4_8 = {102, "matmul_tiles_q4_8"};
+inline constexpr KernelId f16_4 = {125, "matmul_tiles_f16_4"};
+inline constexpr KernelId f16_8 = {126, "matmul_tiles_f16_8"};
+inline constexpr KernelId bf16_4 = {127, "matmul_tiles_bf16_4"};
+inline constexpr KernelId bf16_8 = {128, "matmul_tiles_bf16_8"};
+inline constexpr KernelId q8_4 = {129, "matmul_tiles_q8_4"};
+inline constexpr KernelId q8_8 = {130, "matmul_tiles_q8_8"};
+inline constexpr KernelId q4_4 = {131, "matmul_tiles_q4_4"};
+inline constexpr KernelId q4_8 = {132, "matmul_tiles_q4_8"};
+inline constexpr KernelId s4_4 = {133, "matmul_tiles_s4_4"};
+inline constexpr KernelId s8_4 = {134, "matmul_tiles_s8_4"};
+inline constexpr KernelId s8f_4 = {135, "matmul_tiles_s8f_4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {103, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {104, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {105, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {106, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {107, "paged_attention_bf16_2"};
+inline constexpr KernelId f32_1 = {136, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {137, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {138, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {139, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {140, "paged_attention_bf16_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {108, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {141, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -219,58 +255,58 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {109, "qk_norm_rope"};
+inline constexpr KernelId kernel = {142, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {110, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {111, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {112, "reshape_and_cache_bf16"};
+inline constexpr KernelId f32 = {143, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {144, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {145, "reshape_and_cache_bf16"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {113, "rms_norm"};
+inline constexpr KernelId kernel = {146, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {114, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {115, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {116, "rope_and_cache_bf16"};
+inline constexpr KernelId f32 = {147, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {148, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {149, "rope_and_cache_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {117, "route_experts"};
+inline constexpr KernelId kernel = {150, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {118, "sample_parts"};
+inline constexpr KernelId kernel = {151, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {119, "sample"};
+inline constexpr KernelId kernel = {152, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {120, "sigmoid_gate"};
+inline constexpr KernelId kernel = {153, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {121, "zero_slots_words"};
-inline constexpr KernelId bytes = {122, "zero_slots_bytes"};
+inline constexpr KernelId words = {154, "zero_slots_words"};
+inline constexpr KernelId bytes = {155, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {123, "copy_slot_words"};
-inline constexpr KernelId bytes = {124, "copy_slot_bytes"};
+inline constexpr KernelId words = {156, "copy_slot_words"};
+inline constexpr KernelId bytes = {157, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {125, "token_attention_f32"};
-inline constexpr KernelId f16 = {126, "token_attention_f16"};
-inline constexpr KernelId bf16 = {127, "token_attention_bf16"};
+inline constexpr KernelId f32 = {158, "token_attention_f32"};
+inline constexpr KernelId f16 = {159, "token_attention_f16"};
+inline constexpr KernelId bf16 = {160, "token_attention_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -278,5 +314,5 @@ inline constexpr std::string_view use_window = "use_window";
 inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 128;  // ids are below
+inline constexpr int kCount = 161;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

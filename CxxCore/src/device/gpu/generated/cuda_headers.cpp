@@ -462,6 +462,10 @@ MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
   total.msl_e[0] = total.msl_e[0] + part.msl_e[0];
   total.msl_e[1] = total.msl_e[1] + part.msl_e[1];
 }
+MSL_FN void msl_add_scaled(simdgroup_float8x8& sum, const simdgroup_float8x8& part, float factor) {
+  sum.msl_e[0] = fma(factor, part.msl_e[0], sum.msl_e[0]);
+  sum.msl_e[1] = fma(factor, part.msl_e[1], sum.msl_e[1]);
+}
 #define MSL_TENSOR_PAIRS(T, NAME)                                                                                      \
   MSL_FN void msl_multiply_accumulate_pairs(                                                                           \
       simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                             \

@@ -37,27 +37,23 @@ MSL_KERNEL void expert_few(MSL_DEVICE const X* x ,
     w_at[i] = expert_weight_at(args, tile, tg.x, 8 * i + lane / 4, kRows, lane);
     acc[i][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   }
-  const ulong x_at = expert_x_at(args, order, tile, lane / 4, lane);
+  const ulong x_at = expert_x_at<BITS>(args, order, tile, lane / 4, lane);
   const uint begin = sg * args.matmul.run;
   const uint end = min(begin + args.matmul.run, args.matmul.padded_cols);
   for (uint k0 = begin; MSL_LOOP(k0 < end); k0 += kAhead * kChunk) {
     Share<BITS> share[kAhead][kTiles];
     uint x_words[kAhead][1][kChunkTiles];
-    load_shares<BITS, kAhead, kTiles>(w, w_steps, w_at, k0, end, share);
+    load_shares<BITS, kAhead, kTiles>(w, w_steps, args.matmul.scales, w_at, k0, end, share);
 
     for (uint u = 0; u < kAhead; ++u) {
       const uint k = k0 + u * kChunk;
-      load_x(x + x_at + (k < end ? k : k0), x_words[u][0]);
+      load_x<BITS>(x + x_at + (k < end ? k : k0), x_words[u][0]);
     }
 
     for (uint u = 0; u < kAhead; ++u) {
       if (k0 + u * kChunk < end) {
-        uint w_words[kTiles][kChunkTiles];
-
-        for (uint i = 0; i < kTiles; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, kTiles, 1>(acc, w_words, x_words[u], scratch, lane);
+        multiply_shares<T, BITS, kTiles, 1>(Stored<(BITS > 100)>(), acc, share[u], x_words[u], args.matmul.scales,
+                                            scratch, lane);
       }
     }
   }
@@ -96,6 +92,12 @@ constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(b
 void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, 16>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, 8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, 4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_6(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, float, kStored4>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_7(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, kStored4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_8(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, float, kStored8>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_9(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, kStored8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_10(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, float, kFine8>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_11(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_few<bfloat, bfloat, kFine8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"expert_few_direct_bf16", "expert_few", msl_bindings_0, {}, 256, msl_entry_0},
   {"expert_few_direct_q8", "expert_few", msl_bindings_0, {}, 256, msl_entry_1},
@@ -103,6 +105,12 @@ constexpr KernelInfo msl_kernels[] = {
   {"expert_few_bf16", "expert_few", msl_bindings_1, {}, 256, msl_entry_3},
   {"expert_few_q8", "expert_few", msl_bindings_1, {}, 256, msl_entry_4},
   {"expert_few_q4", "expert_few", msl_bindings_1, {}, 256, msl_entry_5},
+  {"expert_few_direct_s4", "expert_few", msl_bindings_0, {}, 256, msl_entry_6},
+  {"expert_few_s4", "expert_few", msl_bindings_1, {}, 256, msl_entry_7},
+  {"expert_few_direct_s8", "expert_few", msl_bindings_0, {}, 256, msl_entry_8},
+  {"expert_few_s8", "expert_few", msl_bindings_1, {}, 256, msl_entry_9},
+  {"expert_few_direct_s8f", "expert_few", msl_bindings_0, {}, 256, msl_entry_10},
+  {"expert_few_s8f", "expert_few", msl_bindings_1, {}, 256, msl_entry_11},
 };
 }  // namespace
 }  // namespace metal

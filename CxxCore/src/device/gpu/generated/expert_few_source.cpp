@@ -35,27 +35,23 @@ kernel void expert_few(device const X* x [[buffer(0)]],
     w_at[i] = expert_weight_at(args, tile, tg.x, 8 * i + lane / 4, kRows, lane);
     acc[i][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   }
-  const ulong x_at = expert_x_at(args, order, tile, lane / 4, lane);
+  const ulong x_at = expert_x_at<BITS>(args, order, tile, lane / 4, lane);
   const uint begin = sg * args.matmul.run;
   const uint end = min(begin + args.matmul.run, args.matmul.padded_cols);
   for (uint k0 = begin; k0 < end; k0 += kAhead * kChunk) {
     Share<BITS> share[kAhead][kTiles];
     uint x_words[kAhead][1][kChunkTiles];
-    load_shares<BITS, kAhead, kTiles>(w, w_steps, w_at, k0, end, share);
+    load_shares<BITS, kAhead, kTiles>(w, w_steps, args.matmul.scales, w_at, k0, end, share);
     #pragma unroll
     for (uint u = 0; u < kAhead; ++u) {
       const uint k = k0 + u * kChunk;
-      load_x(x + x_at + (k < end ? k : k0), x_words[u][0]);
+      load_x<BITS>(x + x_at + (k < end ? k : k0), x_words[u][0]);
     }
     #pragma unroll
     for (uint u = 0; u < kAhead; ++u) {
       if (k0 + u * kChunk < end) {
-        uint w_words[kTiles][kChunkTiles];
-        #pragma unroll
-        for (uint i = 0; i < kTiles; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, kTiles, 1>(acc, w_words, x_words[u], scratch, lane);
+        multiply_shares<T, BITS, kTiles, 1>(Stored<(BITS > 100)>(), acc, share[u], x_words[u], args.matmul.scales,
+                                            scratch, lane);
       }
     }
   }
@@ -89,6 +85,12 @@ MSL_INSTANCE(expert_few_direct_q4, expert_few, bfloat, float, 4)
 MSL_INSTANCE(expert_few_bf16, expert_few, bfloat, bfloat, 16)
 MSL_INSTANCE(expert_few_q8, expert_few, bfloat, bfloat, 8)
 MSL_INSTANCE(expert_few_q4, expert_few, bfloat, bfloat, 4)
+MSL_INSTANCE(expert_few_direct_s4, expert_few, bfloat, float, kStored4)
+MSL_INSTANCE(expert_few_s4, expert_few, bfloat, bfloat, kStored4)
+MSL_INSTANCE(expert_few_direct_s8, expert_few, bfloat, float, kStored8)
+MSL_INSTANCE(expert_few_s8, expert_few, bfloat, bfloat, kStored8)
+MSL_INSTANCE(expert_few_direct_s8f, expert_few, bfloat, float, kFine8)
+MSL_INSTANCE(expert_few_s8f, expert_few, bfloat, bfloat, kFine8)
 )msl",
 R"msl(#define MSL_KERNEL_expert_few(BOUNDS, T, X, BITS) MSL_GLOBAL(BOUNDS)(const X* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); expert_few<T, X, BITS>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_expert_few_direct_bf16 MSL_KERNEL_expert_few((256), bfloat, float, 16)
@@ -97,6 +99,12 @@ R"msl(#define MSL_KERNEL_expert_few(BOUNDS, T, X, BITS) MSL_GLOBAL(BOUNDS)(const
 #define MSL_ENTRY_expert_few_bf16 MSL_KERNEL_expert_few((256), bfloat, bfloat, 16)
 #define MSL_ENTRY_expert_few_q8 MSL_KERNEL_expert_few((256), bfloat, bfloat, 8)
 #define MSL_ENTRY_expert_few_q4 MSL_KERNEL_expert_few((256), bfloat, bfloat, 4)
+#define MSL_ENTRY_expert_few_direct_s4 MSL_KERNEL_expert_few((256), bfloat, float, kStored4)
+#define MSL_ENTRY_expert_few_s4 MSL_KERNEL_expert_few((256), bfloat, bfloat, kStored4)
+#define MSL_ENTRY_expert_few_direct_s8 MSL_KERNEL_expert_few((256), bfloat, float, kStored8)
+#define MSL_ENTRY_expert_few_s8 MSL_KERNEL_expert_few((256), bfloat, bfloat, kStored8)
+#define MSL_ENTRY_expert_few_direct_s8f MSL_KERNEL_expert_few((256), bfloat, float, kFine8)
+#define MSL_ENTRY_expert_few_s8f MSL_KERNEL_expert_few((256), bfloat, bfloat, kFine8)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -26,7 +26,11 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
                         uint tid ,
                         uint sg ,
                         uint lane ) {
-  MSL_TG_VAR(1, shared_words, [(kWeightRows+kRows)*kPitch+kStageScratch], uint)
+  constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
+# 31 "Shaders/expert_many.metal"
+  constexpr uint PITCH = kPitch - (BITS > 200 ? 4 : 0);
+
+  MSL_TG_VAR(1, shared_words, [(kWeightRows+kRows)*PITCH+kStageScratch+kWeightRows*TERMS], uint)
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -36,13 +40,13 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
 
   for (uint i = 0; i < kShares; ++i) {
     w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
-    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.matmul.scales, w_at[i], w_next[i]);
   }
   ulong x_at[1];
-  x_at[0] = expert_x_at(args, order, tile, tid / 4, tid);
+  x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);
   SumTile total[8][2];
-  multiply_tile<T, BITS, 8, 2, kPitch>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.padded_cols,
-                                       args.matmul.run, shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, 8, 2, PITCH>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
+                                       args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
   const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;
@@ -68,10 +72,16 @@ constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(b
 void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_many<bfloat, 16>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_many<bfloat, 8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_many<bfloat, 4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_many<bfloat, kStored4>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_many<bfloat, kStored8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_many<bfloat, kFine8>((const bfloat*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"expert_many_bf16", "expert_many", msl_bindings_0, {}, 128, msl_entry_0},
   {"expert_many_q8", "expert_many", msl_bindings_0, {}, 128, msl_entry_1},
   {"expert_many_q4", "expert_many", msl_bindings_0, {}, 128, msl_entry_2},
+  {"expert_many_s4", "expert_many", msl_bindings_0, {}, 128, msl_entry_3},
+  {"expert_many_s8", "expert_many", msl_bindings_0, {}, 128, msl_entry_4},
+  {"expert_many_s8f", "expert_many", msl_bindings_0, {}, 128, msl_entry_5},
 };
 }  // namespace
 }  // namespace metal

@@ -24,7 +24,13 @@ kernel void expert_many(device const T* x [[buffer(0)]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
-  MSL_SHARED uint shared_words[(kWeightRows + kRows) * kPitch + kStageScratch];
+  constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
+#ifdef __MSL_PAIRED_MMA__
+  constexpr uint PITCH = kPitch;
+#else
+  constexpr uint PITCH = kPitch - (BITS > 200 ? 4 : 0);
+#endif
+  MSL_SHARED uint shared_words[(kWeightRows + kRows) * PITCH + kStageScratch + kWeightRows * TERMS];
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -34,13 +40,13 @@ kernel void expert_many(device const T* x [[buffer(0)]],
   #pragma unroll
   for (uint i = 0; i < kShares; ++i) {
     w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
-    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.matmul.scales, w_at[i], w_next[i]);
   }
   ulong x_at[1];
-  x_at[0] = expert_x_at(args, order, tile, tid / 4, tid);
+  x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);
   SumTile total[8][2];
-  multiply_tile<T, BITS, 8, 2, kPitch>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.padded_cols,
-                                       args.matmul.run, shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, 8, 2, PITCH>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
+                                       args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
   threadgroup float* sums = (threadgroup float*)(shared_words);
   const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;
   #pragma unroll
@@ -62,11 +68,17 @@ kernel void expert_many(device const T* x [[buffer(0)]],
 MSL_INSTANCE(expert_many_bf16, expert_many, bfloat, 16)
 MSL_INSTANCE(expert_many_q8, expert_many, bfloat, 8)
 MSL_INSTANCE(expert_many_q4, expert_many, bfloat, 4)
+MSL_INSTANCE(expert_many_s4, expert_many, bfloat, kStored4)
+MSL_INSTANCE(expert_many_s8, expert_many, bfloat, kStored8)
+MSL_INSTANCE(expert_many_s8f, expert_many, bfloat, kFine8)
 )msl",
 R"msl(#define MSL_KERNEL_expert_many(BOUNDS, T, BITS) MSL_GLOBAL(BOUNDS)(const T* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); expert_many<T, BITS>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_expert_many_bf16 MSL_KERNEL_expert_many((128), bfloat, 16)
 #define MSL_ENTRY_expert_many_q8 MSL_KERNEL_expert_many((128), bfloat, 8)
 #define MSL_ENTRY_expert_many_q4 MSL_KERNEL_expert_many((128), bfloat, 4)
+#define MSL_ENTRY_expert_many_s4 MSL_KERNEL_expert_many((128), bfloat, kStored4)
+#define MSL_ENTRY_expert_many_s8 MSL_KERNEL_expert_many((128), bfloat, kStored8)
+#define MSL_ENTRY_expert_many_s8f MSL_KERNEL_expert_many((128), bfloat, kFine8)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

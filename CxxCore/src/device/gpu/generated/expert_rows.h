@@ -2,7 +2,7 @@
 #pragma once
 # 4 "Shaders/expert_rows.h"
 #include "device/gpu/generated/args_experts.h"
-#include "device/gpu/generated/matmul.h"
+#include "device/gpu/generated/stored.h"
 
 
 struct ExpertTile {
@@ -26,10 +26,11 @@ METAL_FUNC ulong expert_weight_at(MSL_CONSTANT pagoda_args::ExpertProducts& args
 }
 
 
+template <uint BITS>
 METAL_FUNC ulong expert_x_at(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const uint* order,
                              MSL_THREAD const ExpertTile& tile, uint m, uint lane) {
   const uint slot = order[tile.first + (m < tile.count ? m : 0)];
-  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
+  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + x_column<BITS>(lane);
 }
 
 

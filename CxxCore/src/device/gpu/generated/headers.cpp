@@ -36,14 +36,16 @@ static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 }
 )msl"},
     {"args/embedding.h",
-R"msl(#include "args/types.h"
+R"msl(#include "args/matmul.h"
+#include "args/types.h"
 namespace pagoda_args {
 struct Embedding {
   long out_stride;
   uint cols;
   uint padded_cols;
+  Scales scales;
 };
-static_assert(sizeof(Embedding) == 16, "host and kernel agree");
+static_assert(sizeof(Embedding) == 40, "host and kernel agree");
 }
 )msl"},
     {"args/experts.h",
@@ -83,7 +85,7 @@ struct ExpertProducts {
   uint x_share;
   uint expert_rows;
 };
-static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
+static_assert(sizeof(ExpertProducts) == 128, "host and kernel agree");
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;
   uint cols;
@@ -176,6 +178,15 @@ struct MatmulRows {
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
+struct Scales {
+  uint log_unit;
+  uint words;
+  uint next;
+  uint step;
+  uint kind;
+  uint zero;
+};
+static_assert(sizeof(Scales) == 24, "host and kernel agree");
 struct Matmul {
   long x_stride;
   long out_stride;
@@ -188,8 +199,9 @@ struct Matmul {
   uint silu_mul;
   uint adds;
   RowSource source;
+  Scales scales;
 };
-static_assert(sizeof(Matmul) == 96, "host and kernel agree");
+static_assert(sizeof(Matmul) == 120, "host and kernel agree");
 }
 )msl"},
     {"args/paged_attention.h",
@@ -1084,7 +1096,7 @@ METAL_FUNC void conv_rows(device const float* x, device const float* weight, con
 )msl"},
     {"expert_rows.h",
 R"msl(#include "args/experts.h"
-#include "matmul.h"
+#include "stored.h"
 struct ExpertTile {
   uint weight_row;
   uint first;
@@ -1101,10 +1113,11 @@ METAL_FUNC ulong expert_weight_at(constant pagoda_args::ExpertProducts& args, th
                                   uint r, uint rows, uint lane) {
   return ulong(tile.weight_row + weight_row(args.matmul, group, r, rows)) * args.matmul.padded_cols + lane % 4 * 16;
 }
+template <uint BITS>
 METAL_FUNC ulong expert_x_at(constant pagoda_args::ExpertProducts& args, device const uint* order,
                              thread const ExpertTile& tile, uint m, uint lane) {
   const uint slot = order[tile.first + (m < tile.count ? m : 0)];
-  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
+  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + x_column<BITS>(lane);
 }
 METAL_FUNC void write_expert_out(constant pagoda_args::ExpertProducts& args, device const float* w_scales,
                                  device float* out, uint weight_row, uint slot, uint column, float sum, float other,
@@ -1283,19 +1296,23 @@ struct Share<4> {
   uint2 a;
   uint steps;
 };
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<16>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<16>& to) {
   to.a = *(device const uint4*)(w + at / 2);
   to.b = *(device const uint4*)(w + at / 2 + 4);
 }
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<8>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<8>& to) {
   to.a = *(device const uint4*)(w + at / 4);
   to.shift = uint(((device const uchar*)(steps))[at / 32]);
 }
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<4>& to) {
   to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
-METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(thread const Share<16>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
 METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
@@ -1304,7 +1321,8 @@ METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
 METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
   return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
-METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(thread const Share<8>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
   const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
   const uint2 a = words_of_bytes(share.a.x, unit);
   const uint2 b = words_of_bytes(share.a.y, unit);
@@ -1316,7 +1334,8 @@ METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
   const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
   return fma_bfloats(numbers, step, offset);
 }
-METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(thread const Share<4>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
   const float step = float(share.steps & 0xffu);
   const float offset = float(share.steps >> 8) - 128.0f;
   const uint steps = pack_exact(step, step);
@@ -1330,27 +1349,42 @@ METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[k
   }
 }
 template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
-                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
+METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, constant pagoda_args::Scales& scales,
+                            thread const ulong (&w_at)[RT], uint k0, uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
 #pragma unroll
   for (uint u = 0; u < AHEAD; ++u) {
     const uint k = min(k0 + u * kChunk, end - kChunk);
 #pragma unroll
     for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      load_share(w, w_steps, scales, w_at[i] + k, share[u][i]);
     }
   }
 }
+template <uint BITS>
+METAL_FUNC uint x_column(uint lane) {
+  return lane % 4 * (BITS > 200 ? 4 : BITS > 100 ? 8 : 16);
+}
+template <uint BITS>
 METAL_FUNC void load_x(device const half* x, thread uint (&words)[kChunkTiles]) {
   set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
 }
+template <uint BITS>
 METAL_FUNC void load_x(device const bfloat* x, thread uint (&words)[kChunkTiles]) {
-  set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
+  if (BITS > 200) {
+    const uint2 a = *(device const uint2*)(x);
+    const uint2 b = *(device const uint2*)(x + 16);
+    const uint2 c = *(device const uint2*)(x + 32);
+    const uint2 d = *(device const uint2*)(x + 48);
+    set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+  } else {
+    set_words(*(device const uint4*)(x), *(device const uint4*)(x + (BITS > 100 ? 32 : 8)), words);
+  }
 }
+template <uint BITS>
 METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles]) {
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = *(device const float4*)(x + 4 * i);
+    const float4 v = *(device const float4*)(x + (BITS > 200 ? 16 * i : BITS > 100 ? i / 2 * 32 + i % 2 * 4 : 4 * i));
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
@@ -1399,7 +1433,7 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, thread const Colum
 }
 )msl"},
     {"matmul_tile.h",
-R"msl(#include "matmul.h"
+R"msl(#include "stored.h"
 #ifdef __MSL_PAIRED_MMA__
 constant constexpr uint kStageScratch = 0;
 #else
@@ -1443,13 +1477,14 @@ template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
                               thread const ulong (&w_at)[WT / 2], thread Share<BITS> (&w_next)[WT / 2],
-                              uint padded_cols, uint run, threadgroup uint* shared_words, uint tid, uint sg,
-                              uint lane) {
+                              constant pagoda_args::Scales& scales, uint padded_cols, uint run,
+                              threadgroup uint* shared_words, uint tid, uint sg, uint lane) {
   constexpr uint X_SHARES = MT / 2;
   constexpr uint W_SHARES = WT / 2;
   threadgroup uint* w_tile = shared_words;
   threadgroup uint* x_tile = shared_words + 16 * WT * LD;
   threadgroup uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
+  threadgroup float* terms = (threadgroup float*)(shared_words + (16 * WT + 16 * MT) * LD + kStageScratch);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
   SumTile acc[WT][MT];
@@ -1464,15 +1499,17 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   uint x_next[X_SHARES][kChunkTiles];
 #pragma unroll
   for (uint i = 0; i < X_SHARES; ++i) {
-    load_x(x + x_at[i], x_next[i]);
+    load_x<BITS>(x + x_at[i], x_next[i]);
   }
   uint run_end = run;
   for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
 #pragma unroll
     for (uint i = 0; i < W_SHARES; i += 2) {
       uint words[2][kChunkTiles];
-      share_words(w_next[i], words[0]);
-      share_words(w_next[i + 1], words[1]);
+      share_words(w_next[i], scales, words[0]);
+      share_words(w_next[i + 1], scales, words[1]);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i], scales, terms, staged_row(tid, i), tid % 4);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i + 1], scales, terms, staged_row(tid, i + 1), tid % 4);
       store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 #pragma unroll
@@ -1483,11 +1520,11 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     if (k0 + kChunk < padded_cols) {
 #pragma unroll
       for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
       }
 #pragma unroll
       for (uint i = 0; i < X_SHARES; ++i) {
-        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
+        load_x<BITS>(x + x_at[i] + k0 + kChunk, x_next[i]);
       }
     }
     uint x_words[MT][kChunkTiles];
@@ -1499,7 +1536,8 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
       load_pair<LD>((threadgroup const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
-      pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
+      multiply_pair<T, BITS, WT, MT>(Stored<(BITS > 100)>(), acc, i, w_words, x_words,
+                                     (threadgroup const float*)(terms), sg_n + 8 * i, scales, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {
       run_end += run;
@@ -1759,6 +1797,284 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
       out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }
+}
+)msl"},
+    {"stored.h",
+R"msl(#include "matmul.h"
+constant constexpr uint kStored4 = 104;
+constant constexpr uint kStored8 = 108;
+constant constexpr uint kFine8 = 208;
+constant constexpr uint kHasMins = 1;
+constant constexpr uint kTwoLevels = 2;
+constant constexpr uint kBfloats = 4;
+constant constexpr uint kWideGroups = 8;
+constant constexpr uint kSigned = 16;
+template <bool IS_STORED>
+struct Stored {};
+template <>
+struct Share<kStored4> {
+  uint2 a;
+  uint first;
+  uint second;
+};
+template <>
+struct Share<kStored8> {
+  uint4 a;
+  uint first;
+  uint second;
+};
+template <>
+struct Share<kFine8> {
+  uint4 a;
+  uint first;
+  uint second;
+  uint third;
+};
+METAL_FUNC device const uint* record_of(device const ushort* steps, constant pagoda_args::Scales& scales, ulong at) {
+  return (device const uint*)(steps) + (at >> scales.log_unit) * scales.words;
+}
+METAL_FUNC uint second_of(constant pagoda_args::Scales& scales, ulong at) {
+  return scales.next + (uint(at) & ((1u << scales.log_unit) - 1)) / kChunk * scales.step;
+}
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<kStored4>& to) {
+  device const uint* record = record_of(steps, scales, at);
+  to.a = *(device const uint2*)(w + at / 8);
+  to.first = record[0];
+  to.second = record[second_of(scales, at)];
+}
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<kStored8>& to) {
+  device const uint* record = record_of(steps, scales, at);
+  to.a = *(device const uint4*)(w + at / 4);
+  to.first = record[0];
+  to.second = record[second_of(scales, at)];
+}
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                           ulong at, thread Share<kFine8>& to) {
+  device const uint* record = record_of(steps, scales, at);
+  const uint second = second_of(scales, at);
+  to.a = *(device const uint4*)(w + at / 4);
+  to.first = record[0];
+  to.second = record[second];
+  to.third = record[second + scales.step / 2];
+}
+METAL_FUNC uint pair_of_codes(uint nibbles, uint shift) {
+  return fma_bfloats(0x3f803f80u, shift, (nibbles & 0x00780078u) | 0x41804180u);
+}
+METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
+  const float shift = -16.0f - float(scales.zero);
+  const uint shifts = pack_exact(shift, shift);
+  words[0] = pair_of_codes(share.a.x << 3, shifts);
+  words[4] = pair_of_codes(share.a.y << 3, shifts);
+#pragma unroll
+  for (uint j = 1; j < 4; ++j) {
+    words[j] = pair_of_codes(share.a.x >> (4 * j - 3), shifts);
+    words[4 + j] = pair_of_codes(share.a.y >> (4 * j - 3), shifts);
+  }
+}
+METAL_FUNC float byte_minus(uint byte, float zero) { return as_type<float>(0x4b000000u | byte) - zero; }
+METAL_FUNC uint2 words_of_codes(uint word, float zero) {
+  return uint2(pack_exact(byte_minus(word & 255u, zero), byte_minus(word >> 8 & 255u, zero)),
+               pack_exact(byte_minus(word >> 16 & 255u, zero), byte_minus(word >> 24, zero)));
+}
+METAL_FUNC void bytes_to_words(uint4 bytes, uint zero_code, thread uint (&words)[kChunkTiles]) {
+  const float zero = 8388608.0f + float(zero_code);
+  const uint2 a = words_of_codes(bytes.x, zero);
+  const uint2 b = words_of_codes(bytes.y, zero);
+  const uint2 c = words_of_codes(bytes.z, zero);
+  const uint2 d = words_of_codes(bytes.w, zero);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+}
+METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
+  bytes_to_words(share.a, scales.zero, words);
+}
+METAL_FUNC void share_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
+                            thread uint (&words)[kChunkTiles]) {
+  bytes_to_words(share.a, scales.zero, words);
+}
+METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
+METAL_FUNC float scale_in(uint bits, uint kind) {
+  return (kind & kBfloats) != 0 ? as_type<float>(bits << 16) : half_in(bits);
+}
+METAL_FUNC float lower_scale(uint byte, uint kind) {
+  return (kind & kSigned) != 0 ? byte_minus(byte ^ 128u, 8388736.0f) : byte_minus(byte, 8388608.0f);
+}
+METAL_FUNC void group_terms(uint first, uint second, uint kind, thread float (&terms)[4]) {
+  if ((kind & kTwoLevels) != 0) {
+    const float scale = half_in(first);
+    const float min = half_in(first >> 16);
+    terms[0] = scale * lower_scale(second & 255u, kind);
+    terms[1] = scale * lower_scale(second >> 8 & 255u, kind);
+    terms[2] = -(min * lower_scale(second >> 16 & 255u, kind));
+    terms[3] = -(min * lower_scale(second >> 24, kind));
+    return;
+  }
+  const bool is_wide = (kind & kWideGroups) != 0;
+  terms[0] = scale_in(first & 0xffffu, kind);
+  terms[1] = is_wide ? terms[0] : scale_in(first >> 16, kind);
+  terms[2] = is_wide ? scale_in(first >> 16, kind) : scale_in(second & 0xffffu, kind);
+  terms[3] = is_wide ? terms[2] : scale_in(second >> 16, kind);
+}
+METAL_FUNC void share_terms(thread const Share<kStored4>& share, constant pagoda_args::Scales& scales,
+                            thread float (&terms)[4]) {
+  group_terms(share.first, share.second, scales.kind, terms);
+}
+METAL_FUNC void share_terms(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
+                            thread float (&terms)[4]) {
+  group_terms(share.first, share.second, scales.kind, terms);
+}
+METAL_FUNC void share_terms(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
+                            thread float (&terms)[8]) {
+  const float scale = half_in(share.first);
+  const float min = half_in(share.first >> 16);
+#pragma unroll
+  for (uint g = 0; g < 4; ++g) {
+    terms[g] = scale * lower_scale(share.second >> (8 * g) & 255u, scales.kind);
+    terms[4 + g] = -(min * lower_scale(share.third >> (8 * g) & 255u, scales.kind));
+  }
+}
+METAL_FUNC void add_scaled(thread SumTile& sum, thread const SumTile& part, float factor, threadgroup uint* scratch,
+                           uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+  msl_add_scaled(sum, part, factor);
+#else
+  threadgroup float* diagonal = (threadgroup float*)(scratch);
+  const uint row = lane / 4;
+  const uint column = lane % 4 * 2;
+  diagonal[2 * lane] = column == row ? factor : 0.0f;
+  diagonal[2 * lane + 1] = column + 1 == row ? factor : 0.0f;
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  SumTile factors;
+  simdgroup_load(factors, (threadgroup const float*)(diagonal), 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_multiply_accumulate(sum, factors, part, sum);
+#endif
+}
+template <typename T, uint GROUPS, uint N, uint R, uint M>
+METAL_FUNC void add_groups(thread SumTile (&acc)[R][M], uint first, thread const uint (&w)[N][kChunkTiles],
+                           thread const float (&terms)[N][2 * GROUPS], thread const uint (&x)[M][kChunkTiles],
+                           bool has_mins, threadgroup uint* scratch, uint lane) {
+  constexpr uint TILES = kChunkTiles / GROUPS;
+  simdgroup_matrix<T, 8, 8> left[N][kChunkTiles];
+  const simdgroup_matrix<T, 8, 8> ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch, lane);
+#pragma unroll
+    for (uint g = 0; g < GROUPS; ++g) {
+      SumTile part[N];
+      SumTile x_sum = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+#pragma unroll
+      for (uint i = 0; i < N; ++i) {
+        part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      }
+#ifdef __MSL_PAIRED_MMA__
+#pragma unroll
+      for (uint j = g * TILES; j < (g + 1) * TILES; j += 2) {
+#pragma unroll
+        for (uint i = 0; i < N; i += 2) {
+          msl_multiply_accumulate_pairs(part[i], part[min(i + 1, N - 1)], left[i][j], left[min(i + 1, N - 1)][j],
+                                        left[i][j + 1], left[min(i + 1, N - 1)][j + 1], right[j], right[j + 1],
+                                        i + 1 < N);
+        }
+        if (has_mins) {
+          msl_multiply_accumulate_pairs(x_sum, x_sum, ones, ones, ones, ones, right[j], right[j + 1], false);
+        }
+      }
+#else
+#pragma unroll
+      for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
+#pragma unroll
+        for (uint i = 0; i < N; ++i) {
+          simdgroup_multiply_accumulate(part[i], left[i][j], right[j], part[i]);
+        }
+        if (has_mins) {
+          simdgroup_multiply_accumulate(x_sum, ones, right[j], x_sum);
+        }
+      }
+#endif
+#pragma unroll
+      for (uint i = 0; i < N; ++i) {
+        add_scaled(acc[first + i][t], part[i], terms[i][g], scratch, lane);
+        if (has_mins) {
+          add_scaled(acc[first + i][t], x_sum, terms[i][GROUPS + g], scratch, lane);
+        }
+      }
+    }
+  }
+}
+template <typename T, uint BITS, uint R, uint M>
+METAL_FUNC void multiply_shares(Stored<false> kind, thread SumTile (&acc)[R][M], thread const Share<BITS> (&share)[R],
+                                thread const uint (&x)[M][kChunkTiles], constant pagoda_args::Scales& scales,
+                                threadgroup uint* scratch, uint lane) {
+  uint words[R][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < R; ++i) {
+    share_words(share[i], scales, words[i]);
+  }
+  chunk_multiply<T, R, M>(acc, words, x, scratch, lane);
+}
+template <typename T, uint BITS, uint R, uint M>
+METAL_FUNC void multiply_shares(Stored<true> kind, thread SumTile (&acc)[R][M], thread const Share<BITS> (&share)[R],
+                                thread const uint (&x)[M][kChunkTiles], constant pagoda_args::Scales& scales,
+                                threadgroup uint* scratch, uint lane) {
+  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
+  uint words[R][kChunkTiles];
+  float terms[R][2 * GROUPS];
+#pragma unroll
+  for (uint i = 0; i < R; ++i) {
+    share_words(share[i], scales, words[i]);
+    share_terms(share[i], scales, terms[i]);
+  }
+  add_groups<T, GROUPS, R, R, M>(acc, 0, words, terms, x, (scales.kind & kHasMins) != 0, scratch, lane);
+}
+template <uint BITS>
+METAL_FUNC void stage_terms(Stored<false> kind, thread const Share<BITS>& share, constant pagoda_args::Scales& scales,
+                            threadgroup float* to, uint row, uint quarter) {}
+template <uint BITS>
+METAL_FUNC void stage_terms(Stored<true> kind, thread const Share<BITS>& share, constant pagoda_args::Scales& scales,
+                            threadgroup float* to, uint row, uint quarter) {
+  constexpr uint TERMS = BITS > 200 ? 8 : 4;
+  float terms[TERMS];
+  share_terms(share, scales, terms);
+#pragma unroll
+  for (uint i = 0; i < TERMS; ++i) {
+    if (i % 4 == quarter) {
+      to[row * TERMS + i] = terms[i];
+    }
+  }
+}
+template <typename T, uint BITS, uint R, uint M>
+METAL_FUNC void multiply_pair(Stored<false> kind, thread SumTile (&acc)[R][M], uint first,
+                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
+                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
+                              threadgroup uint* scratch, uint lane) {
+  pair_multiply<T, R, M>(acc, first, w, x, scratch, lane);
+}
+template <typename T, uint BITS, uint R, uint M>
+METAL_FUNC void multiply_pair(Stored<true> kind, thread SumTile (&acc)[R][M], uint first,
+                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
+                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
+                              threadgroup uint* scratch, uint lane) {
+)msl"
+R"msl(  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
+  float terms[2][2 * GROUPS];
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+#pragma unroll
+    for (uint g = 0; g < 2 * GROUPS; ++g) {
+      terms[i][g] = staged[(row + 8 * i + lane / 4) * 2 * GROUPS + g];
+    }
+  }
+  add_groups<T, GROUPS, 2, R, M>(acc, first, w, terms, x, (scales.kind & kHasMins) != 0, scratch, lane);
 }
 )msl"},
     {"tiles.h",

@@ -26,25 +26,29 @@ struct Share<4> {
 };
 
 
-METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<16>& to) {
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                           ulong at, MSL_THREAD Share<16>& to) {
   to.a = *(MSL_DEVICE const uint4*)(w + at / 2);
   to.b = *(MSL_DEVICE const uint4*)(w + at / 2 + 4);
 }
 
-METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<8>& to) {
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                           ulong at, MSL_THREAD Share<8>& to) {
   to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
   to.shift = uint(((MSL_DEVICE const uchar*)(steps))[at / 32]);
 }
 
-METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<4>& to) {
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                           ulong at, MSL_THREAD Share<4>& to) {
   to.a = *(MSL_DEVICE const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 
-METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_CONSTANT pagoda_args::Scales& scales,
+                            MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
-# 69 "Shaders/matmul.h"
+# 73 "Shaders/matmul.h"
 METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
   return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
@@ -53,7 +57,8 @@ METAL_FUNC uint2 words_of_bytes(uint word, uint unit) {
   return uint2(pair_of_bytes(word, word << 8, unit), pair_of_bytes(word >> 8, word, unit));
 }
 
-METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_CONSTANT pagoda_args::Scales& scales,
+                            MSL_THREAD uint (&words)[kChunkTiles]) {
   const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
   const uint2 a = words_of_bytes(share.a.x, unit);
   const uint2 b = words_of_bytes(share.a.y, unit);
@@ -61,13 +66,14 @@ METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&
   const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
-# 88 "Shaders/matmul.h"
+# 93 "Shaders/matmul.h"
 METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
   const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
   return fma_bfloats(numbers, step, offset);
 }
 
-METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_CONSTANT pagoda_args::Scales& scales,
+                            MSL_THREAD uint (&words)[kChunkTiles]) {
   const float step = float(share.steps & 0xffu);
   const float offset = float(share.steps >> 8) - 128.0f;
   const uint steps = pack_exact(step, step);
@@ -80,33 +86,48 @@ METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&
     words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
   }
 }
-# 109 "Shaders/matmul.h"
+# 115 "Shaders/matmul.h"
 template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
-                            uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
+METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                            MSL_THREAD const ulong (&w_at)[RT], uint k0, uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
 
   for (uint u = 0; u < AHEAD; ++u) {
     const uint k = min(k0 + u * kChunk, end - kChunk);
 
     for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      load_share(w, w_steps, scales, w_at[i] + k, share[u][i]);
     }
   }
 }
+# 130 "Shaders/matmul.h"
+template <uint BITS>
+METAL_FUNC uint x_column(uint lane) {
+  return lane % 4 * (BITS > 200 ? 4 : BITS > 100 ? 8 : 16);
+}
 
-
+template <uint BITS>
 METAL_FUNC void load_x(MSL_DEVICE const half* x, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + 8), words);
 }
 
+template <uint BITS>
 METAL_FUNC void load_x(MSL_DEVICE const bfloat* x, MSL_THREAD uint (&words)[kChunkTiles]) {
-  set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + 8), words);
+  if (BITS > 200) {
+    const uint2 a = *(MSL_DEVICE const uint2*)(x);
+    const uint2 b = *(MSL_DEVICE const uint2*)(x + 16);
+    const uint2 c = *(MSL_DEVICE const uint2*)(x + 32);
+    const uint2 d = *(MSL_DEVICE const uint2*)(x + 48);
+    set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+  } else {
+    set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + (BITS > 100 ? 32 : 8)), words);
+  }
 }
 
+template <uint BITS>
 METAL_FUNC void load_x(MSL_DEVICE const float* x, MSL_THREAD uint (&words)[kChunkTiles]) {
 
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = *(MSL_DEVICE const float4*)(x + 4 * i);
+    const float4 v = *(MSL_DEVICE const float4*)(x + (BITS > 200 ? 16 * i : BITS > 100 ? i / 2 * 32 + i % 2 * 4 : 4 * i));
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
@@ -120,7 +141,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 151 "Shaders/matmul.h"
+# 174 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);

@@ -2,9 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 2 "Shaders/matmul_few.metal"
-#include "device/gpu/generated/matmul.h"
+# 3 "Shaders/matmul_few.metal"
 #include "device/gpu/generated/row_source.h"
+#include "device/gpu/generated/stored.h"
 
 
 METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
@@ -22,7 +22,7 @@ METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
 }
-# 25 "Shaders/matmul_few.metal"
+# 26 "Shaders/matmul_few.metal"
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 
 MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
@@ -64,7 +64,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   ulong x_at[MT];
 
   for (uint t = 0; t < MT; ++t) {
-    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
+    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + x_column<BITS>(lane);
   }
   SumTile acc[RT][MT];
 
@@ -82,7 +82,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     row_terms[ROWS + tid] = args.has_bias != 0 ? bias[row] : 0.0f;
   }
   Share<BITS> share[AHEAD][RT];
-  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  load_shares<BITS, AHEAD, RT>(w, w_steps, args.scales, w_at, begin, end, share);
   wait_for_inputs();
 
   if (MADE) {
@@ -99,7 +99,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
           const uint k = k0 + (u + i) * kChunk;
 
           for (uint t = 0; t < MT; ++t) {
-            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
+            load_x<BITS>(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
           }
         }
       }
@@ -120,17 +120,12 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
             }
           }
         }
-        uint w_words[RT][kChunkTiles];
-
-        for (uint i = 0; i < RT; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
+        multiply_shares<T, BITS, RT, MT>(Stored<(BITS > 100)>(), acc, share[u], x_words, args.scales, scratch, lane);
       }
     }
 
     if (k0 + AHEAD * kChunk < end) {
-      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
+      load_shares<BITS, AHEAD, RT>(w, w_steps, args.scales, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
@@ -224,6 +219,24 @@ void msl_entry_40(const KernelInputs& in, const Builtins& b) { (void)in, (void)b
 void msl_entry_41(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, 4, false, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_42(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, 4, true, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_43(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, 4, true, 4, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_44(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, kStored4, false, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_45(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, kStored4, false, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_46(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored4, false, 2, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_47(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored4, false, 2, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_48(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored4, false, 2, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_49(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored4, false, 2, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_50(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, kStored8, false, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_51(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, kStored8, false, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_52(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored8, false, 2, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_53(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored8, false, 2, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_54(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored8, false, 2, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_55(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kStored8, false, 2, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_56(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, kFine8, false, 1, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_57(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, float, kFine8, false, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_58(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kFine8, false, 2, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_59(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kFine8, false, 2, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_60(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kFine8, false, 2, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_61(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_few<bfloat, bfloat, kFine8, false, 2, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"matmul_few_f16_1_1", "matmul_few", msl_bindings_0, {}, 256, msl_entry_0},
   {"matmul_few_f16_1_2", "matmul_few", msl_bindings_0, {}, 256, msl_entry_1},
@@ -269,6 +282,24 @@ constexpr KernelInfo msl_kernels[] = {
   {"matmul_few_direct_q4_2_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_41},
   {"matmul_few_made_q4_1_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_42},
   {"matmul_few_made_q4_4_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_43},
+  {"matmul_few_direct_s4_1_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_44},
+  {"matmul_few_direct_s4_2_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_45},
+  {"matmul_few_s4_2_1", "matmul_few", msl_bindings_1, {}, 256, msl_entry_46},
+  {"matmul_few_s4_2_2", "matmul_few", msl_bindings_1, {}, 256, msl_entry_47},
+  {"matmul_few_s4_2_4", "matmul_few", msl_bindings_1, {}, 256, msl_entry_48},
+  {"matmul_few_s4_2_8", "matmul_few", msl_bindings_1, {}, 256, msl_entry_49},
+  {"matmul_few_direct_s8_1_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_50},
+  {"matmul_few_direct_s8_2_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_51},
+  {"matmul_few_s8_2_1", "matmul_few", msl_bindings_1, {}, 256, msl_entry_52},
+  {"matmul_few_s8_2_2", "matmul_few", msl_bindings_1, {}, 256, msl_entry_53},
+  {"matmul_few_s8_2_4", "matmul_few", msl_bindings_1, {}, 256, msl_entry_54},
+  {"matmul_few_s8_2_8", "matmul_few", msl_bindings_1, {}, 256, msl_entry_55},
+  {"matmul_few_direct_s8f_1_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_56},
+  {"matmul_few_direct_s8f_2_1", "matmul_few", msl_bindings_2, {}, 256, msl_entry_57},
+  {"matmul_few_s8f_2_1", "matmul_few", msl_bindings_1, {}, 256, msl_entry_58},
+  {"matmul_few_s8f_2_2", "matmul_few", msl_bindings_1, {}, 256, msl_entry_59},
+  {"matmul_few_s8f_2_4", "matmul_few", msl_bindings_1, {}, 256, msl_entry_60},
+  {"matmul_few_s8f_2_8", "matmul_few", msl_bindings_1, {}, 256, msl_entry_61},
 };
 }  // namespace
 }  // namespace metal

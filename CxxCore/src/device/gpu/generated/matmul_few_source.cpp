@@ -3,8 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_few_source() noexcept {
   return {"matmul_few",
-R"msl(#include "matmul.h"
-#include "row_source.h"
+R"msl(#include "row_source.h"
+#include "stored.h"
 METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
                           thread uint (&words)[kChunkTiles]) {
@@ -59,7 +59,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   ulong x_at[MT];
   #pragma unroll
   for (uint t = 0; t < MT; ++t) {
-    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
+    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + x_column<BITS>(lane);
   }
   SumTile acc[RT][MT];
   #pragma unroll
@@ -77,7 +77,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     row_terms[ROWS + tid] = args.has_bias != 0 ? bias[row] : 0.0f;
   }
   Share<BITS> share[AHEAD][RT];
-  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  load_shares<BITS, AHEAD, RT>(w, w_steps, args.scales, w_at, begin, end, share);
   wait_for_inputs();
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
@@ -92,7 +92,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
           const uint k = k0 + (u + i) * kChunk;
           #pragma unroll
           for (uint t = 0; t < MT; ++t) {
-            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
+            load_x<BITS>(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
           }
         }
       }
@@ -113,16 +113,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
             }
           }
         }
-        uint w_words[RT][kChunkTiles];
-        #pragma unroll
-        for (uint i = 0; i < RT; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
+        multiply_shares<T, BITS, RT, MT>(Stored<(BITS > 100)>(), acc, share[u], x_words, args.scales, scratch, lane);
       }
     }
     if (k0 + AHEAD * kChunk < end) {
-      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
+      load_shares<BITS, AHEAD, RT>(w, w_steps, args.scales, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   constexpr uint LOG_ROWS = RT == 1 ? 3 : RT == 2 ? 4 : 5;
@@ -210,6 +205,24 @@ MSL_INSTANCE(matmul_few_direct_q4_1_1, matmul_few, bfloat, float, 4, false, 1, 1
 MSL_INSTANCE(matmul_few_direct_q4_2_1, matmul_few, bfloat, float, 4, false, 2, 1)
 MSL_INSTANCE(matmul_few_made_q4_1_1, matmul_few, bfloat, float, 4, true, 1, 1)
 MSL_INSTANCE(matmul_few_made_q4_4_1, matmul_few, bfloat, float, 4, true, 4, 1)
+MSL_INSTANCE(matmul_few_direct_s4_1_1, matmul_few, bfloat, float, kStored4, false, 1, 1)
+MSL_INSTANCE(matmul_few_direct_s4_2_1, matmul_few, bfloat, float, kStored4, false, 2, 1)
+MSL_INSTANCE(matmul_few_s4_2_1, matmul_few, bfloat, bfloat, kStored4, false, 2, 1)
+MSL_INSTANCE(matmul_few_s4_2_2, matmul_few, bfloat, bfloat, kStored4, false, 2, 2)
+MSL_INSTANCE(matmul_few_s4_2_4, matmul_few, bfloat, bfloat, kStored4, false, 2, 4)
+MSL_INSTANCE(matmul_few_s4_2_8, matmul_few, bfloat, bfloat, kStored4, false, 2, 8)
+MSL_INSTANCE(matmul_few_direct_s8_1_1, matmul_few, bfloat, float, kStored8, false, 1, 1)
+MSL_INSTANCE(matmul_few_direct_s8_2_1, matmul_few, bfloat, float, kStored8, false, 2, 1)
+MSL_INSTANCE(matmul_few_s8_2_1, matmul_few, bfloat, bfloat, kStored8, false, 2, 1)
+MSL_INSTANCE(matmul_few_s8_2_2, matmul_few, bfloat, bfloat, kStored8, false, 2, 2)
+MSL_INSTANCE(matmul_few_s8_2_4, matmul_few, bfloat, bfloat, kStored8, false, 2, 4)
+MSL_INSTANCE(matmul_few_s8_2_8, matmul_few, bfloat, bfloat, kStored8, false, 2, 8)
+MSL_INSTANCE(matmul_few_direct_s8f_1_1, matmul_few, bfloat, float, kFine8, false, 1, 1)
+MSL_INSTANCE(matmul_few_direct_s8f_2_1, matmul_few, bfloat, float, kFine8, false, 2, 1)
+MSL_INSTANCE(matmul_few_s8f_2_1, matmul_few, bfloat, bfloat, kFine8, false, 2, 1)
+MSL_INSTANCE(matmul_few_s8f_2_2, matmul_few, bfloat, bfloat, kFine8, false, 2, 2)
+MSL_INSTANCE(matmul_few_s8f_2_4, matmul_few, bfloat, bfloat, kFine8, false, 2, 4)
+MSL_INSTANCE(matmul_few_s8f_2_8, matmul_few, bfloat, bfloat, kFine8, false, 2, 8)
 )msl",
 R"msl(#define MSL_KERNEL_matmul_few(BOUNDS, T, X, BITS, MADE, RT, MT) MSL_GLOBAL(BOUNDS)(const X* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) { msl_let_dependents_begin(); matmul_few<T, X, BITS, MADE, RT, MT>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_matmul_few_f16_1_1 MSL_KERNEL_matmul_few((256, 2), half, half, 16, false, 1, 1)
@@ -256,6 +269,24 @@ R"msl(#define MSL_KERNEL_matmul_few(BOUNDS, T, X, BITS, MADE, RT, MT) MSL_GLOBAL
 #define MSL_ENTRY_matmul_few_direct_q4_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, 4, false, 2, 1)
 #define MSL_ENTRY_matmul_few_made_q4_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, 4, true, 1, 1)
 #define MSL_ENTRY_matmul_few_made_q4_4_1 MSL_KERNEL_matmul_few((256), bfloat, float, 4, true, 4, 1)
+#define MSL_ENTRY_matmul_few_direct_s4_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, kStored4, false, 1, 1)
+#define MSL_ENTRY_matmul_few_direct_s4_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, kStored4, false, 2, 1)
+#define MSL_ENTRY_matmul_few_s4_2_1 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored4, false, 2, 1)
+#define MSL_ENTRY_matmul_few_s4_2_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored4, false, 2, 2)
+#define MSL_ENTRY_matmul_few_s4_2_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored4, false, 2, 4)
+#define MSL_ENTRY_matmul_few_s4_2_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored4, false, 2, 8)
+#define MSL_ENTRY_matmul_few_direct_s8_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, kStored8, false, 1, 1)
+#define MSL_ENTRY_matmul_few_direct_s8_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, kStored8, false, 2, 1)
+#define MSL_ENTRY_matmul_few_s8_2_1 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored8, false, 2, 1)
+#define MSL_ENTRY_matmul_few_s8_2_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored8, false, 2, 2)
+#define MSL_ENTRY_matmul_few_s8_2_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored8, false, 2, 4)
+#define MSL_ENTRY_matmul_few_s8_2_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kStored8, false, 2, 8)
+#define MSL_ENTRY_matmul_few_direct_s8f_1_1 MSL_KERNEL_matmul_few((256, 2), bfloat, float, kFine8, false, 1, 1)
+#define MSL_ENTRY_matmul_few_direct_s8f_2_1 MSL_KERNEL_matmul_few((256), bfloat, float, kFine8, false, 2, 1)
+#define MSL_ENTRY_matmul_few_s8f_2_1 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kFine8, false, 2, 1)
+#define MSL_ENTRY_matmul_few_s8f_2_2 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kFine8, false, 2, 2)
+#define MSL_ENTRY_matmul_few_s8f_2_4 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kFine8, false, 2, 4)
+#define MSL_ENTRY_matmul_few_s8f_2_8 MSL_KERNEL_matmul_few((256), bfloat, bfloat, kFine8, false, 2, 8)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

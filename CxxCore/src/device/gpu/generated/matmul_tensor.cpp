@@ -51,10 +51,10 @@ MSL_KERNEL void matmul_tensor(MSL_DEVICE const T* x ,
     for (uint i = 0; i < 2; ++i) {
       Share<BITS> share;
       uint words[kChunkTiles];
-      load_x(x + x_at[i] + k0, words);
+      load_x<BITS>(x + x_at[i] + k0, words);
       store_words(words, staged + (stage_row + 32 * i) * LD + stage_column / 2);
-      load_share(w, w_steps, w_at[i] + k0, share);
-      share_words(share, words);
+      load_share(w, w_steps, args.scales, w_at[i] + k0, share);
+      share_words(share, args.scales, words);
       store_words(words, staged + (ROWS + stage_row + 32 * i) * LD + stage_column / 2);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -1,7 +1,7 @@
 // matmul_tile.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
 # 7 "Shaders/matmul_tile.h"
-#include "device/gpu/generated/matmul.h"
+#include "device/gpu/generated/stored.h"
 # 12 "Shaders/matmul_tile.h"
 MSL_CONSTANT constexpr uint kStageScratch = 4 * kTileScratch / 2;
 # 17 "Shaders/matmul_tile.h"
@@ -25,18 +25,19 @@ METAL_FUNC void load_pair(MSL_THREADGROUP const uint* tile, uint row, uint lane,
   }
 
 }
-# 61 "Shaders/matmul_tile.h"
+# 62 "Shaders/matmul_tile.h"
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
                               MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],
                               MSL_THREAD const ulong (&w_at)[WT / 2], MSL_THREAD Share<BITS> (&w_next)[WT / 2],
-                              uint padded_cols, uint run, MSL_THREADGROUP uint* shared_words, uint tid, uint sg,
-                              uint lane) {
+                              MSL_CONSTANT pagoda_args::Scales& scales, uint padded_cols, uint run,
+                              MSL_THREADGROUP uint* shared_words, uint tid, uint sg, uint lane) {
   constexpr uint X_SHARES = MT / 2;
   constexpr uint W_SHARES = WT / 2;
   MSL_THREADGROUP uint* w_tile = shared_words;
   MSL_THREADGROUP uint* x_tile = shared_words + 16 * WT * LD;
   MSL_THREADGROUP uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
+  MSL_THREADGROUP float* terms = (MSL_THREADGROUP float*)(shared_words + (16 * WT + 16 * MT) * LD + kStageScratch);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
   SumTile acc[WT][MT];
@@ -51,15 +52,17 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
   uint x_next[X_SHARES][kChunkTiles];
 
   for (uint i = 0; i < X_SHARES; ++i) {
-    load_x(x + x_at[i], x_next[i]);
+    load_x<BITS>(x + x_at[i], x_next[i]);
   }
   uint run_end = run;
   for (uint k0 = 0; MSL_LOOP(k0 < padded_cols); k0 += kChunk) {
 
     for (uint i = 0; i < W_SHARES; i += 2) {
       uint words[2][kChunkTiles];
-      share_words(w_next[i], words[0]);
-      share_words(w_next[i + 1], words[1]);
+      share_words(w_next[i], scales, words[0]);
+      share_words(w_next[i + 1], scales, words[1]);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i], scales, terms, staged_row(tid, i), tid % 4);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i + 1], scales, terms, staged_row(tid, i + 1), tid % 4);
       store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 
@@ -70,11 +73,11 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
     if (k0 + kChunk < padded_cols) {
 
       for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
       }
 
       for (uint i = 0; i < X_SHARES; ++i) {
-        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
+        load_x<BITS>(x + x_at[i] + k0 + kChunk, x_next[i]);
       }
     }
     uint x_words[MT][kChunkTiles];
@@ -86,7 +89,8 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
       load_pair<LD>((MSL_THREADGROUP const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
-      pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
+      multiply_pair<T, BITS, WT, MT>(Stored<(BITS > 100)>(), acc, i, w_words, x_words,
+                                     (MSL_THREADGROUP const float*)(terms), sg_n + 8 * i, scales, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {
       run_end += run;

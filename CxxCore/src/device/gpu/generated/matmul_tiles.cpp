@@ -24,7 +24,8 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
 # 27 "Shaders/matmul_tiles.metal"
   constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
 
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
+  constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch + W_ROWS * TERMS;
   constexpr uint PASS = ROWS / 2;
   constexpr uint SUMS = PASS * W_ROWS;
   MSL_TG_VAR(1, shared_words, [STAGE> SUMS?STAGE:SUMS], uint)
@@ -39,17 +40,17 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   }
 
   for (uint i = 0; i < 2; ++i) {
-    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + x_column<BITS>(tid);
   }
   SumTile total[WT][4];
   Share<BITS> w_next[W_SHARES];
 
   for (uint i = 0; i < W_SHARES; ++i) {
-    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
-                                    tid, sg, lane);
+  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
+                                    shared_words, tid, sg, lane);
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
@@ -81,6 +82,9 @@ void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b;
 void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_tiles<bfloat, 8, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_6(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_tiles<bfloat, 4, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_7(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_tiles<bfloat, 4, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_8(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_tiles<bfloat, kStored4, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_9(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_tiles<bfloat, kStored8, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_10(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_tiles<bfloat, kFine8, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"matmul_tiles_f16_4", "matmul_tiles", msl_bindings_0, {}, 128, msl_entry_0},
   {"matmul_tiles_f16_8", "matmul_tiles", msl_bindings_0, {}, 128, msl_entry_1},
@@ -90,6 +94,9 @@ constexpr KernelInfo msl_kernels[] = {
   {"matmul_tiles_q8_8", "matmul_tiles", msl_bindings_1, {}, 128, msl_entry_5},
   {"matmul_tiles_q4_4", "matmul_tiles", msl_bindings_1, {}, 128, msl_entry_6},
   {"matmul_tiles_q4_8", "matmul_tiles", msl_bindings_1, {}, 128, msl_entry_7},
+  {"matmul_tiles_s4_4", "matmul_tiles", msl_bindings_1, {}, 128, msl_entry_8},
+  {"matmul_tiles_s8_4", "matmul_tiles", msl_bindings_1, {}, 128, msl_entry_9},
+  {"matmul_tiles_s8f_4", "matmul_tiles", msl_bindings_1, {}, 128, msl_entry_10},
 };
 }  // namespace
 }  // namespace metal

@@ -25,7 +25,8 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
 #else
   constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
 #endif
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
+  constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch + W_ROWS * TERMS;
   constexpr uint PASS = ROWS / 2;
   constexpr uint SUMS = PASS * W_ROWS;
   MSL_SHARED uint shared_words[STAGE > SUMS ? STAGE : SUMS];
@@ -39,17 +40,17 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   }
   #pragma unroll
   for (uint i = 0; i < 2; ++i) {
-    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + x_column<BITS>(tid);
   }
   SumTile total[WT][4];
   Share<BITS> w_next[W_SHARES];
   #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
-    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
-                                    tid, sg, lane);
+  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
+                                    shared_words, tid, sg, lane);
   threadgroup float* sums = (threadgroup float*)(shared_words);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
   const uint r = tid % made;
@@ -76,6 +77,9 @@ MSL_INSTANCE(matmul_tiles_q8_4, matmul_tiles, bfloat, 8, 4)
 MSL_INSTANCE(matmul_tiles_q8_8, matmul_tiles, bfloat, 8, 8)
 MSL_INSTANCE(matmul_tiles_q4_4, matmul_tiles, bfloat, 4, 4)
 MSL_INSTANCE(matmul_tiles_q4_8, matmul_tiles, bfloat, 4, 8)
+MSL_INSTANCE(matmul_tiles_s4_4, matmul_tiles, bfloat, kStored4, 4)
+MSL_INSTANCE(matmul_tiles_s8_4, matmul_tiles, bfloat, kStored8, 4)
+MSL_INSTANCE(matmul_tiles_s8f_4, matmul_tiles, bfloat, kFine8, 4)
 )msl",
 R"msl(#define MSL_KERNEL_matmul_tiles(BOUNDS, T, BITS, WT) MSL_GLOBAL(BOUNDS)(const T* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) { msl_let_dependents_begin(); matmul_tiles<T, BITS, WT>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_matmul_tiles_f16_4 MSL_KERNEL_matmul_tiles((128), half, 16, 4)
@@ -86,6 +90,9 @@ R"msl(#define MSL_KERNEL_matmul_tiles(BOUNDS, T, BITS, WT) MSL_GLOBAL(BOUNDS)(co
 #define MSL_ENTRY_matmul_tiles_q8_8 MSL_KERNEL_matmul_tiles((128), bfloat, 8, 8)
 #define MSL_ENTRY_matmul_tiles_q4_4 MSL_KERNEL_matmul_tiles((128), bfloat, 4, 4)
 #define MSL_ENTRY_matmul_tiles_q4_8 MSL_KERNEL_matmul_tiles((128), bfloat, 4, 8)
+#define MSL_ENTRY_matmul_tiles_s4_4 MSL_KERNEL_matmul_tiles((128), bfloat, kStored4, 4)
+#define MSL_ENTRY_matmul_tiles_s8_4 MSL_KERNEL_matmul_tiles((128), bfloat, kStored8, 4)
+#define MSL_ENTRY_matmul_tiles_s8f_4 MSL_KERNEL_matmul_tiles((128), bfloat, kFine8, 4)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -15,10 +15,15 @@ void GpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
   args.padded_cols = as_uint(layout.padded_cols);
   namespace plain = kernels::embedding;
   namespace packed = kernels::embedding_packed;
-  static constexpr KernelId kByFormat[] = {plain::f32, plain::f16, plain::bf16, packed::q8, packed::q4};
-  const KernelId& kernel = kByFormat[static_cast<size_t>(table.format())];
+  namespace stored = kernels::embedding_stored;
+  static constexpr KernelId kByFormat[] = {plain::f32, plain::f16, plain::bf16, packed::q8,
+                                           packed::q4, stored::s4, stored::s8,  stored::s8f};
+  args.scales = table.scales();
+  const KernelId& kernel = kByFormat[static_cast<size_t>(table.kernel_format())];
   const uint32_t tokens = as_uint(a.out.shape[0]);
-  if (is_quantised(table.format()))
+  if (is_stored(table.kernel_format()))
+    launch(kernel, {{tokens}}, {a.ids, {table.buffer(), 0}, {table.buffer(), layout.steps_offset}, a.out}, args);
+  else if (is_quantised(table.format()))
     launch(kernel, {{tokens}},
            {a.ids,
             {table.buffer(), 0},

@@ -10,17 +10,18 @@ constexpr int64_t kManyRows = 32;                        // per tile of expert_m
 constexpr int64_t kManyOnAverage = 12;                   // rows per expert from which it beats expert_few
 constexpr int64_t kFewWeights = 16, kManyWeights = 128;  // rows of weights per threadgroup of each
 
-const KernelId& few_kernel(WeightFormat format, bool is_direct) noexcept {
+const KernelId& few_kernel(KernelFormat format, bool is_direct) noexcept {
   namespace few = kernels::expert_few;
-  if (format == WeightFormat::bf16) return is_direct ? few::direct_bf16 : few::bf16;
-  if (format == WeightFormat::q8) return is_direct ? few::direct_q8 : few::q8;
-  return is_direct ? few::direct_q4 : few::q4;
+  static constexpr KernelId kPrepared[] = {few::bf16, few::q8, few::q4, few::s4, few::s8, few::s8f};
+  static constexpr KernelId kDirect[] = {few::direct_bf16, few::direct_q8, few::direct_q4,
+                                         few::direct_s4,   few::direct_s8, few::direct_s8f};
+  return (is_direct ? kDirect : kPrepared)[static_cast<size_t>(format) - static_cast<size_t>(KernelFormat::bf16)];
 }
 
-const KernelId& many_kernel(WeightFormat format) noexcept {
+const KernelId& many_kernel(KernelFormat format) noexcept {
   namespace many = kernels::expert_many;
-  if (format == WeightFormat::bf16) return many::bf16;
-  return format == WeightFormat::q8 ? many::q8 : many::q4;
+  static constexpr KernelId kByFormat[] = {many::bf16, many::q8, many::q4, many::s4, many::s8, many::s8f};
+  return kByFormat[static_cast<size_t>(format) - static_cast<size_t>(KernelFormat::bf16)];
 }
 
 uint32_t tiles_of(const ExpertMatmulArgs& a, int64_t tile_rows) noexcept {
@@ -81,7 +82,7 @@ void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& wei
   args.x_share = as_uint(a.out.shape[0] / a.x.shape[0]);
   args.expert_rows = as_uint(weight.rows() / a.num_experts);
   const int64_t width = (has_many ? kManyWeights : kFewWeights) / (a.silu_mul ? 2 : 1);  // columns per threadgroup
-  launch(has_many ? many_kernel(weight.format()) : few_kernel(weight.format(), is_direct),
+  launch(has_many ? many_kernel(weight.kernel_format()) : few_kernel(weight.kernel_format(), is_direct),
          {{as_uint(ceil_divide(a.out.shape[1], width)), tiles_of(a, tile_rows)}, has_many ? 128u : 256u},
          {is_direct ? Slot(a.x) : Slot(scratch_.rows),
           {weight.buffer(), 0},

@@ -26,13 +26,14 @@ bool takes_bfloats(const GpuWeight& weight) noexcept {
 
 // Whether matmul_few can compute the rows as it reads them.
 bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
-  return takes_bfloats(weight) && a.x.shape[0] <= kMadeRows && weight.rows() <= kMadeWeights;
+  return takes_bfloats(weight) && !is_stored(weight.kernel_format()) && a.x.shape[0] <= kMadeRows &&
+         weight.rows() <= kMadeWeights;
 }
 
 // Tiles of 8 rows of weights per threadgroup of matmul_few. A threadgroup that computes the rows of x takes more, since
-// each computes them again.
-int64_t weight_tiles(int64_t rows, int64_t weight_rows, bool is_made) noexcept {
-  if (weight_rows < 16 * kManyGroups) return 1;
+// each computes them again. Stored formats have fewer kernels.
+int64_t weight_tiles(int64_t weight_rows, bool is_made, bool needs_two) noexcept {
+  if (weight_rows < 16 * kManyGroups && !needs_two) return 1;
   return is_made ? 4 : 2;
 }
 
@@ -41,7 +42,7 @@ struct FewKernels {
   KernelId one[4], two[4];
 };
 
-const KernelId& few_kernel(WeightFormat format, bool is_direct, int64_t rows, int64_t of_weights) noexcept {
+const KernelId& few_kernel(KernelFormat format, bool is_direct, int64_t rows, int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
   static constexpr FewKernels kByFormat[] = {
       {{few::f16_1_1, few::f16_1_2, few::f16_1_4, few::f16_1_8},
@@ -49,26 +50,31 @@ const KernelId& few_kernel(WeightFormat format, bool is_direct, int64_t rows, in
       {{few::bf16_1_1, few::bf16_1_2, few::bf16_1_4, few::bf16_1_8},
        {few::bf16_2_1, few::bf16_2_2, few::bf16_2_4, few::bf16_2_8}},
       {{few::q8_1_1, few::q8_1_2, few::q8_1_4, few::q8_1_8}, {few::q8_2_1, few::q8_2_2, few::q8_2_4, few::q8_2_8}},
-      {{few::q4_1_1, few::q4_1_2, few::q4_1_4, few::q4_1_8}, {few::q4_2_1, few::q4_2_2, few::q4_2_4, few::q4_2_8}}};
-  static constexpr KernelId kOneDirect[] = {few::direct_bf16_1_1, few::direct_q8_1_1, few::direct_q4_1_1};
-  static constexpr KernelId kTwoDirect[] = {few::direct_bf16_2_1, few::direct_q8_2_1, few::direct_q4_2_1};
-  static_assert(static_cast<int>(WeightFormat::f16) == 1 && static_cast<int>(WeightFormat::q4) == 4);
+      {{few::q4_1_1, few::q4_1_2, few::q4_1_4, few::q4_1_8}, {few::q4_2_1, few::q4_2_2, few::q4_2_4, few::q4_2_8}},
+      {{}, {few::s4_2_1, few::s4_2_2, few::s4_2_4, few::s4_2_8}},
+      {{}, {few::s8_2_1, few::s8_2_2, few::s8_2_4, few::s8_2_8}},
+      {{}, {few::s8f_2_1, few::s8f_2_2, few::s8f_2_4, few::s8f_2_8}}};
+  static constexpr KernelId kOneDirect[] = {few::direct_bf16_1_1, few::direct_q8_1_1, few::direct_q4_1_1,
+                                            few::direct_s4_1_1,   few::direct_s8_1_1, few::direct_s8f_1_1};
+  static constexpr KernelId kTwoDirect[] = {few::direct_bf16_2_1, few::direct_q8_2_1, few::direct_q4_2_1,
+                                            few::direct_s4_2_1,   few::direct_s8_2_1, few::direct_s8f_2_1};
   if (is_direct) return (of_weights == 1 ? kOneDirect : kTwoDirect)[static_cast<size_t>(format) - 2];
   const FewKernels& kernels = kByFormat[static_cast<size_t>(format) - 1];
   const int64_t needed = ceil_divide(rows, 8);
   return (of_weights == 1 ? kernels.one : kernels.two)[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
 }
 
-const KernelId& fused_kernel(WeightFormat format, int64_t of_weights) noexcept {
+const KernelId& fused_kernel(KernelFormat format, int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
   static constexpr KernelId kOne[] = {few::made_bf16_1_1, few::made_q8_1_1, few::made_q4_1_1};
   static constexpr KernelId kFour[] = {few::made_bf16_4_1, few::made_q8_4_1, few::made_q4_4_1};
   return (of_weights == 1 ? kOne : kFour)[static_cast<size_t>(format) - 2];
 }
 
-const KernelId& tiles_kernel(WeightFormat format, bool is_wide) noexcept {
+const KernelId& tiles_kernel(KernelFormat format, bool is_wide) noexcept {
   namespace tiles = kernels::matmul_tiles;
-  static constexpr KernelId kNarrow[] = {tiles::f16_4, tiles::bf16_4, tiles::q8_4, tiles::q4_4};
+  static constexpr KernelId kNarrow[] = {tiles::f16_4, tiles::bf16_4, tiles::q8_4, tiles::q4_4,
+                                         tiles::s4_4,  tiles::s8_4,   tiles::s8f_4};
   static constexpr KernelId kWide[] = {tiles::f16_8, tiles::bf16_8, tiles::q8_8, tiles::q4_8};
   return (is_wide ? kWide : kNarrow)[static_cast<size_t>(format) - 1];
 }
@@ -88,16 +94,32 @@ pagoda_args::Matmul matmul_args(const MatmulArgs& a, const GpuWeight& weight, bo
   args.silu_mul = a.silu_mul;
   args.adds = adds;
   args.source.heads = args.source.dim = 1;  // kernels divide by them
+  args.scales = weight.scales();
   return args;
 }
 
 bool reads_floats(const Tensor& x, const GpuWeight& weight) noexcept { return takes_bfloats(weight) && is_aligned(x); }
 
 void GpuEncoder::launch_product(const Product& product) noexcept {
+  if (!product.args.weight->pieces().empty()) return launch_pieces(product);
   const auto& weight = static_cast<const GpuWeight&>(*product.args.weight);
   if (weight.format() == WeightFormat::f32) matmul_float(product, weight);
-  else if (has_tensor_products_) matmul_tensor(product, weight);
+  else if (has_tensor_products_ && !is_stored(weight.kernel_format())) matmul_tensor(product, weight);
   else matmul_packed(product, weight);
+}
+
+// Every piece makes its columns of the output.
+void GpuEncoder::launch_pieces(const Product& product) noexcept {
+  launch_maker(product.maker);
+  int64_t first = 0;
+  for (const auto& piece : product.args.weight->pieces()) {
+    Product part{product.args, {}, product.adds};
+    part.args.weight = piece.get();
+    part.args.out = slice(part.args.out, 1, first, piece->rows());
+    if (part.args.bias.is_present()) part.args.bias = slice(part.args.bias, 0, first, piece->rows());
+    launch_product(part);
+    first += piece->rows();
+  }
 }
 
 void GpuEncoder::matmul_float(const Product& product, const GpuWeight& weight) noexcept {
@@ -142,10 +164,11 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   if (is_prepared) args.x_stride = layout.padded_cols;
   if (is_made) args.x_stride = made->x.strides[0];
   if (is_made) args.source = made->source;
-  const int64_t tiles = weight_tiles(args.rows, weight.rows(), is_made);
+  const bool is_of_file = is_stored(weight.kernel_format());
+  const int64_t tiles = weight_tiles(weight.rows(), is_made, is_of_file && !is_direct);
   // Tiles of 128 rows of weights, if there are enough of them to keep a large GPU busy.
   const int64_t groups_of_rows = ceil_divide(args.rows, kRowsTile);
-  const bool is_wide = groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
+  const bool is_wide = !is_of_file && groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
   const int64_t tile_rows = is_few ? 8 * tiles : is_wide ? 2 * kRowsTile : kRowsTile;  // of weights
   const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);                              // output columns per threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
@@ -155,12 +178,13 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   const Slot w_scales(weight.buffer(), layout.scales_offset);
   if (is_few)
     launch(
-        is_made ? fused_kernel(weight.format(), tiles) : few_kernel(weight.format(), is_direct, args.rows, tiles),
+        is_made ? fused_kernel(weight.kernel_format(), tiles)
+                : few_kernel(weight.kernel_format(), is_direct, args.rows, tiles),
         {{columns}, 256},
         {x, scales, w, steps, w_scales, bias, is_made ? Slot(made->weight) : x, is_made ? Slot(made->gate) : x, a.out},
         args);
   else
-    launch(tiles_kernel(weight.format(), is_wide), {{as_uint(groups_of_rows), columns}, 128},
+    launch(tiles_kernel(weight.kernel_format(), is_wide), {{as_uint(groups_of_rows), columns}, 128},
            {x, scales, w, steps, w_scales, bias, a.out}, args);
 }
 
