@@ -232,6 +232,7 @@ METAL_FUNC void add_groups(thread SumTile (&acc)[R][M], uint first, thread const
                                         left[i][j + 1], left[min(i + 1, N - 1)][j + 1], right[j], right[j + 1],
                                         i + 1 < N);
         }
+        // Only saves work: without minima the sum is not used.
         if (has_mins) {
           msl_multiply_accumulate_pairs(x_sum, x_sum, ones, ones, ones, ones, right[j], right[j + 1], false);
         }
@@ -243,6 +244,7 @@ METAL_FUNC void add_groups(thread SumTile (&acc)[R][M], uint first, thread const
         for (uint i = 0; i < N; ++i) {
           simdgroup_multiply_accumulate(part[i], left[i][j], right[j], part[i]);
         }
+        // Only saves work: without minima the sum is not used.
         if (has_mins) {
           simdgroup_multiply_accumulate(x_sum, ones, right[j], x_sum);
         }
@@ -251,6 +253,7 @@ METAL_FUNC void add_groups(thread SumTile (&acc)[R][M], uint first, thread const
 #pragma unroll
       for (uint i = 0; i < N; ++i) {
         add_scaled(acc[first + i][t], part[i], terms[i][g], scratch, lane);
+        // Only saves work: without minima the sum is zero.
         if (has_mins) {
           add_scaled(acc[first + i][t], x_sum, terms[i][GROUPS + g], scratch, lane);
         }

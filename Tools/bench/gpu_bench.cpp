@@ -1,8 +1,9 @@
 // Measures a GPU device: the two ops that read caches, one layer at a time, against the bandwidth of a copy; the
 // products of a layer's experts; and whole steps of a synthetic shape with several numbers of sequences. Prints medians
 // of the device's own time (CUDA events) and of wall time around the call. Build: make -C Tools/native gpu_bench
-// Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops|experts] [rounds] [case]. A case is SEQUENCESxROWS, such as
-// 32x1 or 1x2048; by default all are measured. Experts, which take 3 GB, are measured only if named.
+// Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops|experts|products] [rounds] [case]. A case is SEQUENCESxROWS,
+// such as 32x1 or 1x2048; by default all are measured. Experts, which take 3 GB, and single products with the formats
+// of files are measured only if named.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -96,6 +97,19 @@ class OpBench {
     for (int64_t batch : {1, 32, 64}) gdn("decode", batch, 1);
     for (int64_t batch : {1, 4}) gdn("prefill", batch, 2048);
     for (int64_t batch : {1, 32}) attention(batch, 4096);
+  }
+
+  // The products of a 9B model's MLP, and the time to make their weights.
+  void run_products() {
+    copy();
+    std::vector<WeightFormat> formats = {WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4};
+    for (const QuantId id : {QuantId::q4_0, QuantId::q4_1, QuantId::q8_0, QuantId::q4_k, QuantId::q6_k})
+      formats.push_back(weight_format(id));
+    for (size_t i = 0; i < kNumQuantFormats; ++i)
+      if (kQuantFormats[i].name == "affine 4 bits" && kQuantFormats[i].group == 64 &&
+          kQuantFormats[i].scale == ScaleType::bf16)
+        formats.push_back(weight_format(static_cast<QuantId>(i)));
+    for (const WeightFormat format : formats) products(format, 24576, 4096);
   }
 
   void run_experts() {
@@ -230,6 +244,43 @@ class OpBench {
     return std::move(*made);
   }
 
+  // Codes and scales of any values: the time of a product does not depend on them.
+  std::unique_ptr<device::Weight> stored_weight(int64_t rows, int64_t cols, WeightFormat format) {
+    const QuantFormat& f = quant_format(format);
+    device::WeightSource source{"bench", DType::f32, rows, cols, nullptr};
+    source.read_stored = [&](int64_t, int64_t, std::span<std::byte> into) {
+      for (size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::byte>(i * 37 % (size_t{1} << f.bits));
+      return ok_status();
+    };
+    auto made = device_->make_weight(source, format);
+    if (!made.is_ok()) stop(made.status);
+    return std::move(*made);
+  }
+
+  void products(WeightFormat format, int64_t rows, int64_t cols) {
+    constexpr int kCopies = 4;  // together larger than any cache
+    std::vector<std::unique_ptr<device::Weight>> weights;
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kCopies; ++i)
+      weights.push_back(is_stored(format) ? stored_weight(rows, cols, format) : weight(rows, cols, format));
+    const double load = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const auto bytes = static_cast<double>(weights.front()->size_bytes());
+    std::printf("%s: %.2f bits per weight, made at %.2f GB/s\n", std::string(weight_format_name(format)).c_str(),
+                bytes * 8 / static_cast<double>(rows * cols), kCopies * bytes / load / 1e9);
+    for (const int64_t m : {1, 8, 32, 64, 512, 2048}) {
+      const Tensor x = numbers({m, cols}, 1), out = zeros(DType::f32, {m, rows});
+      const double time = seconds([&](device::Encoder& e) -> Status {
+                            for (const auto& w : weights)
+                              PAGODA_RETURN_IF_ERROR(ops::matmul(e, {x, w.get(), Tensor{}, out}));
+                            return ok_status();
+                          }) /
+                          kCopies;
+      std::printf("  %lld rows: %.1f us, %.0f %% of the copy, %.1f TFLOP/s\n", static_cast<long long>(m), time * 1e6,
+                  100 * bytes / time / bandwidth_, 2.0 * static_cast<double>(m * rows * cols) / time / 1e12);
+      buffers_.clear();
+    }
+  }
+
   // The routed experts of a layer of the 35B-A3B shape.
   void experts(WeightFormat format) {
     const auto in = weight(kExperts * 2 * kInner, kHidden, format), down = weight(kExperts * kHidden, kInner, format);
@@ -331,6 +382,7 @@ int main(int argc, char** argv) {
   if (argc > 4) g_rounds = std::max(1, std::atoi(argv[4]));
   if (part == "all" || part == "ops") OpBench(device).run();
   if (part == "experts") OpBench(device).run_experts();
+  if (part == "products") OpBench(device).run_products();
   for (const std::string format : {"bf16", "8bit", "4bit"})
     if (part == "all" || part == format) steps(device, shape, format, argc > 5 ? argv[5] : "");
 }

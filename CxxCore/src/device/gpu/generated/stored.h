@@ -207,12 +207,13 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
       for (uint i = 0; i < N; ++i) {
         part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-# 241 "Shaders/stored.h"
+# 242 "Shaders/stored.h"
       for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
 
         for (uint i = 0; i < N; ++i) {
           simdgroup_multiply_accumulate(part[i], left[i][j], right[j], part[i]);
         }
+
         if (has_mins) {
           simdgroup_multiply_accumulate(x_sum, ones, right[j], x_sum);
         }
@@ -221,6 +222,7 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
 
       for (uint i = 0; i < N; ++i) {
         add_scaled(acc[first + i][t], part[i], terms[i][g], scratch, lane);
+
         if (has_mins) {
           add_scaled(acc[first + i][t], x_sum, terms[i][GROUPS + g], scratch, lane);
         }
@@ -275,7 +277,7 @@ METAL_FUNC void stage_terms(Stored<true> kind, MSL_THREAD const Share<BITS>& sha
     }
   }
 }
-# 311 "Shaders/stored.h"
+# 314 "Shaders/stored.h"
 template <typename T, uint BITS, uint R, uint M>
 METAL_FUNC void multiply_pair(Stored<false> kind, MSL_THREAD SumTile (&acc)[R][M], uint first,
                               MSL_THREAD const uint (&w)[2][kChunkTiles], MSL_THREAD const uint (&x)[M][kChunkTiles],
