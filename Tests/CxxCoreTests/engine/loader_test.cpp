@@ -13,6 +13,7 @@
 #include "engine/load/loader.h"
 #include "engine/load/memory_plan.h"
 #include "engine/recorder.h"
+#include "model/model_runner.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
@@ -183,6 +184,28 @@ PAGODA_TEST(engine_caches_are_small_by_default_where_the_gpu_draws_the_screen) {
   CHECK_EQ(engine::default_cache_tokens(mac, 262144, 16, 100000), int64_t{100000});  // one context of that length
   CHECK_EQ(engine::default_cache_tokens(mac, 1024, 2, 0), int64_t{2048});
   CHECK_EQ(engine::default_cache_tokens(card, 262144, 16, 0), int64_t{16} * 262144);
+  CHECK_EQ(engine::default_cache_share(mac), 0.4);
+  CHECK_EQ(engine::default_cache_share(card), 0.95);
+}
+
+PAGODA_TEST(engine_caches_leave_room_for_the_workspace) {
+  const auto opened = test::open_model(mini());
+  REQUIRE_OK(opened);
+  const auto device = device::make_device("cpu", 1);
+  REQUIRE_OK(device);
+  const cache::CacheLayout layout = model::cache_layout(opened->config, DType::bf16, 16);
+  const auto plan = [&](const EngineOptions& options, int64_t limit) {
+    return plan_memory(options, opened->config, layout, **device, 1000, limit);
+  };
+  const auto full = plan(cpu_options(), int64_t{1} << 33);
+  REQUIRE_OK(full);
+  const int64_t limit = 1000 + full->state_bytes + full->workspace_bytes * 3 / 2;
+  const auto small = plan(cpu_options(), limit);
+  REQUIRE_OK(small);
+  CHECK(small->total_bytes() <= limit && small->limits.num_kv_blocks > 1);
+  EngineOptions fixed = cpu_options();
+  fixed.num_kv_blocks = full->limits.num_kv_blocks;
+  CHECK(plan(fixed, limit).status.code == StatusCode::out_of_memory);
 }
 
 PAGODA_TEST(engine_load_ends_when_its_progress_says_so) {

@@ -11,7 +11,6 @@
 namespace pagoda::engine {
 namespace {
 
-constexpr double kDefaultKvShare = 0.4;   // share of the memory left after weights and state
 constexpr int64_t kScreenTokens = 32768;  // a 4B model's context of 262,144 would take 18 GB of a Mac's memory
 constexpr int64_t kMinDefaultCheckpoints = 32;
 constexpr int64_t kCheckpointsPerSequence = 16;  // waiting agents resume each from one of its own
@@ -40,18 +39,32 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 }
 
 // Blocks for the tokens that are cached by default, within the share of the remaining memory.
-int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_tokens) {
+int64_t default_num_blocks(const MemoryPlan& p, double share, int64_t wanted_tokens) {
   const int64_t wanted_blocks = (wanted_tokens + p.limits.block_size - 1) / p.limits.block_size;
   const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes + p.vision_bytes;
   const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
-  const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
+  const int64_t affordable = static_cast<int64_t>(share * static_cast<double>(left)) / p.kv_block_bytes;
   return std::clamp<int64_t>(affordable, 1, wanted_blocks);
 }
 
-int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, int64_t wanted_tokens) {
+bool has_default_cache(const EngineOptions& options) {
+  return options.num_kv_blocks == 0 && options.kv_cache_bytes == 0;
+}
+
+int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, double share, int64_t wanted_tokens) {
   if (options.num_kv_blocks > 0) return options.num_kv_blocks;
   if (options.kv_cache_bytes > 0) return options.kv_cache_bytes / plan.kv_block_bytes;
-  return default_num_blocks(plan, wanted_tokens);
+  return default_num_blocks(plan, share, wanted_tokens);
+}
+
+void set_num_blocks(MemoryPlan& plan, int64_t num_blocks, int64_t wanted_len) {
+  EngineLimits& limits = plan.limits;
+  limits.num_kv_blocks = num_blocks;
+  plan.kv_bytes = num_blocks * plan.kv_block_bytes;
+  const int64_t pool_tokens = num_blocks * limits.block_size;
+  limits.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be cached
+  const int64_t len_blocks = (int64_t{limits.max_model_len} + limits.block_size - 1) / limits.block_size;
+  limits.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, num_blocks));
 }
 
 int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& plan) {
@@ -69,6 +82,8 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
   if (device.name == "cuda") return 2048;
   return device.name == "metal" ? 512 : 256;
 }
+
+double default_cache_share(const device::DeviceInfo& device) noexcept { return device.has_own_memory ? 0.95 : 0.4; }
 
 int64_t default_cache_tokens(const device::DeviceInfo& device, int64_t wanted_len, int32_t max_num_seqs,
                              int64_t max_model_len) noexcept {
@@ -148,23 +163,26 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
                       concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
                              config.context_length, " tokens"));
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
-  limits.num_kv_blocks = choose_num_blocks(
-      options, plan, default_cache_tokens(device.info(), wanted_len, limits.max_num_seqs, options.max_model_len));
-  if (limits.num_kv_blocks < 1)
+  const int64_t num_blocks =
+      choose_num_blocks(options, plan, default_cache_share(device.info()),
+                        default_cache_tokens(device.info(), wanted_len, limits.max_num_seqs, options.max_model_len));
+  if (num_blocks < 1)
     return make_error(StatusCode::out_of_memory,
                       concat("kv_cache_bytes of ", options.kv_cache_bytes,
                              " bytes is less than one KV block, which takes ", plan.kv_block_bytes, " bytes"));
-  plan.kv_bytes = limits.num_kv_blocks * plan.kv_block_bytes;
-  const int64_t pool_tokens = limits.num_kv_blocks * limits.block_size;
-  limits.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be cached
-  const int64_t len_blocks = (int64_t{limits.max_model_len} + limits.block_size - 1) / limits.block_size;
-  limits.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, limits.num_kv_blocks));
+  set_num_blocks(plan, num_blocks, wanted_len);
   if (limits.num_checkpoints > 0)
     limits.max_state_saves = std::min(limits.max_num_seqs + kSavesBesideSequences, limits.num_checkpoints);
   limits.max_draft_rows =
       std::min({limits.max_num_seqs * max_drafts(options, layout), kMaxDraftRows, limits.max_num_tokens});
   limits.max_logits_rows = limits.max_num_seqs + limits.max_draft_rows;
   plan.workspace_bytes = model::workspace_bytes(config, device, limits);
+  const int64_t excess = plan.total_bytes() - plan.device_limit_bytes;
+  if (excess > 0 && has_default_cache(options)) {  // a smaller cache needs no larger workspace
+    const int64_t fewer = (excess + plan.kv_block_bytes - 1) / plan.kv_block_bytes;
+    set_num_blocks(plan, std::max<int64_t>(1, limits.num_kv_blocks - fewer), wanted_len);
+    plan.workspace_bytes = model::workspace_bytes(config, device, limits);
+  }
 
   if (plan.total_bytes() > plan.device_limit_bytes)
     return make_error(StatusCode::out_of_memory, "the model does not fit: " + plan_text(plan) + ", in all " +

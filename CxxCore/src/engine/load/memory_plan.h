@@ -22,6 +22,10 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 int64_t default_cache_tokens(const device::DeviceInfo& device, int64_t wanted_len, int32_t max_num_seqs,
                              int64_t max_model_len) noexcept;
 
+// The share of the memory left after weights and state that those tokens may take: nearly all of a card's own memory,
+// less of memory that other programs need too.
+double default_cache_share(const device::DeviceInfo& device) noexcept;
+
 // Checks the ranges of options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 

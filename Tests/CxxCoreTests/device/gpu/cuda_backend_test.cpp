@@ -18,6 +18,16 @@ PAGODA_TEST(cuda_without_a_driver_says_so) {
         contains(nvrtc.status.message, "such-b"));
 }
 
+PAGODA_TEST(cuda_plans_with_the_memory_that_is_free) {
+  for (const auto& [free_bytes, limit] : {std::pair<size_t, int64_t>{1000, 900}, {500, 485}}) {
+    fake_cuda() = {};
+    fake_cuda().free_bytes = free_bytes;
+    const auto backend = CudaBackend::make(fake_driver(), fake_nvrtc(), kAdderFiles);
+    REQUIRE_OK(backend);
+    CHECK_EQ((*backend)->info().memory_limit_bytes, limit);
+  }
+}
+
 PAGODA_TEST(cuda_names_the_function_that_a_library_lacks) {
 #if defined(__linux__)
   const auto driver = load_driver({"libpagoda-no-such-driver.so", "libc.so.6"});

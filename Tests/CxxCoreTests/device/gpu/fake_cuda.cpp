@@ -72,6 +72,11 @@ Driver fake_driver() {
     *bytes = 1000;
     return 0;
   };
+  d.cuMemGetInfo_v2 = [](size_t* free_bytes, size_t* total_bytes) {
+    *free_bytes = fake_cuda().free_bytes;
+    *total_bytes = 1000;
+    return 0;
+  };
   d.cuDevicePrimaryCtxRetain = [](Handle* context, int) {
     *context = handle(1);
     ++fake_cuda().live_contexts;

@@ -14,6 +14,7 @@ struct FakeCuda {
   bool keeps_diary = true;         // logging allocates memory
   std::string fail_call;           // the call of this name fails from now on
   int fail_result = 700;           // illegal address
+  size_t free_bytes = 1000;        // of 1000
   int num_gpus = 1, major = 9, nvrtc_major = 13;
   int live_buffers = 0, live_modules = 0, live_graphs = 0, live_streams = 0, live_contexts = 0;
 };

@@ -100,6 +100,8 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   PAGODA_RETURN_IF_ERROR(check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the GPU"));
   CudaResult result = driver.cuCtxSetCurrent(context);
   constexpr unsigned kNonBlocking = 1;
+  size_t free = 0;
+  if (result == kCudaSuccess) result = driver.cuMemGetInfo_v2(&free, &memory);
   if (result == kCudaSuccess) result = driver.cuStreamCreate(&stream, kNonBlocking);
   if (result != kCudaSuccess) {
     driver.cuDevicePrimaryCtxRelease_v2(device);
@@ -108,7 +110,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   driver.cuDriverGetVersion(&version);
   DeviceInfo info{"cuda",
                   concat(name, ", ", processors, " multiprocessors, CUDA ", version / 1000, ".", version % 1000 / 10),
-                  static_cast<int64_t>(memory / 10 * 9)};
+                  static_cast<int64_t>(std::min(memory / 10 * 9, free / 100 * 97))};  // others may use the GPU too
   info.has_own_memory = true;
   info.runs_beside_host = true;
   const bool overlaps = major >= 9;  // kernels then wait for their inputs themselves

@@ -64,6 +64,7 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   FIND(cuStreamCreate);
   FIND(cuStreamDestroy_v2);
   FIND(cuStreamSynchronize);
+  FIND(cuMemGetInfo_v2);
   FIND(cuMemAlloc_v2);
   FIND(cuMemFree_v2);
   FIND(cuMemHostAlloc);

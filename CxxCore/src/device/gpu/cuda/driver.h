@@ -51,6 +51,7 @@ struct Driver {
   CudaResult (*cuStreamCreate)(Handle*, unsigned);
   CudaResult (*cuStreamDestroy_v2)(Handle);
   CudaResult (*cuStreamSynchronize)(Handle);
+  CudaResult (*cuMemGetInfo_v2)(size_t* free_bytes, size_t* total_bytes);
   CudaResult (*cuMemAlloc_v2)(DeviceAddress*, size_t);
   CudaResult (*cuMemFree_v2)(DeviceAddress);
   CudaResult (*cuMemHostAlloc)(void**, size_t, unsigned);
