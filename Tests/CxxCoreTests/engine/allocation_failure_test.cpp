@@ -2,7 +2,10 @@
 // event, no block or slot is lost, and the engine answers as before.
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -208,6 +211,30 @@ PAGODA_TEST(allocation_failure_of_a_step_gives_back_its_save_slots) {
 PAGODA_TEST(allocation_failure_beside_prefixes_on_disk_loses_nothing) {
   if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
   CHECK(try_every_allocation(test::temporary_dir(), /*model_may_fail=*/false, /*stride=*/29) > 300);
+}
+
+// Once in ten runs the engine's thread listed the folder when its allocation failed, and the program ended.
+PAGODA_TEST(allocation_failure_while_a_folder_of_prefixes_is_listed_is_survived) {
+  if (!test::can_replace_allocations()) return test::note("not run: this sanitizer has its own operator new");
+  DiskStoreConfig config{.folder = test::temporary_dir() + "/a folder whose name needs an allocation",
+                         .max_bytes = 1 << 20,
+                         .fingerprint = "fake",
+                         .block_size = 16,
+                         .block_bytes = 64,
+                         .state_bytes = 64};
+  std::filesystem::create_directories(config.folder);
+  for (const char* name : {"a file with a long name that is not a prefix", "another file with such a name"})
+    std::ofstream(config.folder + "/" + name) << "x";
+  int64_t index = 0;
+  for (bool has_failed = true; has_failed; ++index) {
+    const FailingAllocation failing(index);
+    try {
+      const DiskStore store(config);
+    } catch (const std::bad_alloc&) {
+    }
+    has_failed = FailingAllocation::has_failed();
+  }
+  CHECK(index > 10);
 }
 
 // The thread takes four submissions together; the failure occurs while it takes them or in the following step.

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 
 #include "base/assign_or_return.h"
 #include "engine/disk/store.h"
 #include "io/file_writer.h"
+#include "io/folder_names.h"
 
 namespace pagoda::engine {
 namespace {
@@ -55,25 +57,25 @@ bool DiskStore::open_folder() {
 }
 
 void DiskStore::remove_rests() {
-  for (const fs::directory_entry& file : fs::directory_iterator(config_.folder)) {
-    const std::string path = file.path().string();
-    if (path.ends_with(kRestSuffix)) io::FileWriter::remove_rest(path.substr(0, path.size() - 4));
-  }
+  for (const std::string& name : io::folder_names(config_.folder))
+    if (name.ends_with(kRestSuffix))
+      io::FileWriter::remove_rest(config_.folder + "/" + name.substr(0, name.size() - 4));
 }
 
 // Files whose name is not a key are removed.
 std::vector<DiskStore::Listed> DiskStore::list_folder() {
   std::vector<Listed> listed;
-  std::error_code error, gone;
-  for (fs::directory_iterator file(config_.folder, error), end; !error && file != end; file.increment(error)) {
-    const std::string name = file->path().filename().string();
-    if (!name.ends_with(kSuffix) || file->is_directory(gone)) continue;
+  std::error_code gone;
+  for (const std::string& name : io::folder_names(config_.folder)) {
+    if (!name.ends_with(kSuffix)) continue;
+    const fs::path path = config_.folder + "/" + name;
+    if (fs::is_directory(path, gone)) continue;
     if (const std::optional<Hash128Value> key = key_of(name)) {
-      const auto size = file->file_size(gone);
+      const auto size = fs::file_size(path, gone);
       if (gone) continue;
-      const auto time = file->last_write_time(gone);
+      const auto time = fs::last_write_time(path, gone);
       if (!gone) listed.push_back({*key, static_cast<int64_t>(size), time, std::nullopt});
-    } else if (fs::remove(file->path(), gone)) {
+    } else if (fs::remove(path, gone)) {
       std::lock_guard lock(mutex_);
       ++stats_.num_bad_files;
     }
@@ -208,8 +210,11 @@ void DiskStore::make_room(int64_t size_bytes) {
 
 void DiskStore::remove(const Hash128Value& key) noexcept {
   if (!entries_.contains(key)) return;
-  std::error_code ignored;
-  fs::remove(path_of(key), ignored);
+  try {
+    std::error_code ignored;
+    fs::remove(path_of(key), ignored);
+  } catch (const std::bad_alloc&) {  // the file is found again when the folder is listed
+  }
   forget(key);
 }
 
