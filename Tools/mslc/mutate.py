@@ -22,6 +22,7 @@ TESTS = {
     "combine_experts": ["expert"],
     "expert_": ["expert"],
     "gdn": ["conformance_gdn", "invariance_gdn", "gpu_fusion_convolves"],
+    "adapters": ["conformance_adapters", "adapters_leave"],
     "gelu": ["conformance_gelu"],
     "kda": ["conformance_kda", "invariance_kda"],
     "latent_attention": ["conformance_latent_attention"],

@@ -97,6 +97,8 @@ enum class Op : uint8_t {
   layer_norm,
   gelu,
   full_attention,  // paged_attention that is not causal
+  add_adapters,
+  silu_mul,
 };
 
 // Records the ops of one step in order. Shapes are already checked when a call arrives here (by ops/), as is can().
@@ -130,6 +132,8 @@ class Encoder {
   virtual void kda(const KdaArgs&) noexcept {}
   virtual void layer_norm(const LayerNormArgs&) noexcept {}
   virtual void gelu(const GeluArgs&) noexcept {}
+  virtual void add_adapters(const AdapterArgs&) noexcept {}
+  virtual void silu_mul(const SiluMulArgs&) noexcept {}
 
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;

@@ -30,6 +30,8 @@ struct LatentAttentionArgs;
 struct KdaArgs;
 struct LayerNormArgs;
 struct GeluArgs;
+struct AdapterArgs;
+struct SiluMulArgs;
 
 // Which rows belong to which sequence, and each sequence's position; shared by all sequence-aware ops.
 struct SequenceArgs {

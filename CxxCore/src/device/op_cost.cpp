@@ -129,6 +129,14 @@ OpCost op_cost(const LatentAttentionArgs& a) noexcept {
                    at.cached * cache_row_bytes(with_one_head(a.cache, a.q.shape[2])),
           .operations = 2 * at.visible * number(a.q.shape[1] * (a.q.shape[2] + a.out.shape[2]))};
 }
+OpCost op_cost(const AdapterArgs& a) noexcept {
+  const int64_t parts = a.table.shape[2];
+  double elements = number(parts * a.x.shape[1]);
+  for (int64_t p = 0; p < parts; ++p) elements += number(a.count[p]);
+  elements *= number(a.max_rank) * number(a.out.shape[0]);
+  return {.bytes = 4 * elements + tensor_bytes(a.x) + 2 * tensor_bytes(a.out), .operations = 2 * elements};
+}
+OpCost op_cost(const SiluMulArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
 OpCost op_cost(const KdaArgs& a) noexcept {
   OpCost cost = delta_rule(a);
   cost.bytes += tensor_bytes(a.a) + slots_bytes(a.g_rows, a.sequences);

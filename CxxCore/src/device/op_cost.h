@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include "device/adapter_ops.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gelu_ops.h"
@@ -42,5 +43,7 @@ OpCost op_cost(const ScaleRowsArgs& a) noexcept;
 OpCost op_cost(const CacheLatentsArgs& a) noexcept;
 OpCost op_cost(const LatentAttentionArgs& a) noexcept;  // as PagedAttentionArgs
 OpCost op_cost(const KdaArgs& a) noexcept;
+OpCost op_cost(const AdapterArgs& a) noexcept;  // an upper bound: every row has an adapter of its own
+OpCost op_cost(const SiluMulArgs& a) noexcept;
 
 }  // namespace pagoda::device

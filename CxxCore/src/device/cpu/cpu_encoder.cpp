@@ -170,6 +170,16 @@ void CpuEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
   const Profile::Timer timer = profile_.start_rows(a.out.shape[0], 16 * a.out.shape[1]);
   cpu::gelu_mul(context_, a);
 }
+void CpuEncoder::add_adapters(const AdapterArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.out.shape[0], a.max_rank * a.x.shape[1]);
+  if (accept(a)) cpu::add_adapters(context_, a);
+}
+void CpuEncoder::silu_mul(const SiluMulArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.out.shape[0], 16 * a.out.shape[1]);
+  cpu::silu_mul(context_, a);
+}
 void CpuEncoder::scale_rows(const ScaleRowsArgs& a) noexcept {
   run_waiting();
   const Profile::Timer timer = profile_.start_rows(a.x.shape[0], a.x.shape[1]);

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/cpu/adapter_kernels.h"
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/expert_kernels.h"
 #include "device/cpu/gelu_kernels.h"
@@ -47,6 +48,8 @@ class CpuEncoder final : public host::EagerEncoder {
   void kda(const KdaArgs& args) noexcept override;
   void layer_norm(const LayerNormArgs& args) noexcept override;
   void gelu(const GeluArgs& args) noexcept override;
+  void add_adapters(const AdapterArgs& args) noexcept override;
+  void silu_mul(const SiluMulArgs& args) noexcept override;
 
  private:
   using RowOp =

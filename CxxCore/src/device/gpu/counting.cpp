@@ -153,6 +153,12 @@ void CountingEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
 void CountingEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   count("expert_matmul", op_cost(a, std::min(a.out.shape[0], a.num_experts)), [&] { inner_.expert_matmul(a); });
 }
+void CountingEncoder::add_adapters(const AdapterArgs& a) noexcept {
+  count("add_adapters", op_cost(a), [&] { inner_.add_adapters(a); });
+}
+void CountingEncoder::silu_mul(const SiluMulArgs& a) noexcept {
+  count("silu_mul", op_cost(a), [&] { inner_.silu_mul(a); });
+}
 void CountingEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
   count("combine_experts", op_cost(a), [&] { inner_.combine_experts(a); });
 }

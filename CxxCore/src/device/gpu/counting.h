@@ -105,6 +105,8 @@ class CountingEncoder final : public Encoder {
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
   void kda(const KdaArgs&) noexcept override;
+  void add_adapters(const AdapterArgs&) noexcept override;
+  void silu_mul(const SiluMulArgs&) noexcept override;
   Pending& submit() noexcept override;
 
  private:

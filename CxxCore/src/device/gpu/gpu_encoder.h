@@ -12,6 +12,7 @@
 #include "args/matmul.h"
 #include "args/paged_attention.h"
 #include "args/rope_and_cache.h"
+#include "device/adapter_ops.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gelu_ops.h"
@@ -68,6 +69,8 @@ class GpuEncoder final : public Encoder, private Pending {
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
   void kda(const KdaArgs&) noexcept override;
+  void add_adapters(const AdapterArgs&) noexcept override;
+  void silu_mul(const SiluMulArgs&) noexcept override;
 
   Pending& submit() noexcept override;
   uint64_t repeatable_step() const noexcept override { return verdict_.is_ok() ? backend_.repeatable_step() : 0; }

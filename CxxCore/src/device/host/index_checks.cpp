@@ -105,6 +105,40 @@ Status check_indices(const ExpertMatmulArgs& args) noexcept {
   return ok_status();
 }
 
+namespace {
+
+// The entries of a slot: one for each expert and part.
+Status check_entries(const AdapterArgs& args, int64_t slot) noexcept {
+  const int64_t parts = args.table.shape[2], size = args.weights.shape[0], cols = args.x.shape[1];
+  for (int64_t i = 0; i < args.table.shape[1] * parts; ++i) {
+    const int64_t* entry = host_data<int64_t>(args.table) + (slot * args.table.shape[1] * parts + i) * kAdapterFields;
+    const int64_t rank = entry[kAdapterRank], a = entry[kAdapterA], b = entry[kAdapterB];
+    if (rank < 0 || rank > args.max_rank) return out_of_range("adapter rank", i, rank, args.max_rank + 1);
+    if (a < 0 || a + rank * cols > size) return out_of_range("adapter offset", i, a, size - rank * cols + 1);
+    if (b < 0 || b + rank * args.count[i % parts] > size) return out_of_range("adapter offset", i, b, size + 1);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_indices(const AdapterArgs& args) noexcept {
+  const int32_t* slots = host_data<int32_t>(args.slots);
+  int32_t checked = -1;
+  for (int64_t t = 0; t < args.slots.shape[0]; ++t) {
+    if (slots[t] < -1 || slots[t] >= args.table.shape[0])
+      return out_of_range("adapter slots", t, slots[t], args.table.shape[0]);
+    if (slots[t] != checked && slots[t] >= 0) PAGODA_RETURN_IF_ERROR(check_entries(args, slots[t]));
+    checked = slots[t];
+    for (int64_t j = 0; args.experts.is_present() && j < args.experts.shape[1]; ++j) {
+      const int32_t expert = at<int32_t>(args.experts, t)[j];
+      if (expert < 0 || expert >= args.table.shape[1])
+        return out_of_range("experts row", t, expert, args.table.shape[1]);
+    }
+  }
+  return ok_status();
+}
+
 Status check_indices(const ZeroSlotsArgs& args) noexcept {
   return all_below<int32_t>("slots", args.slots, args.pool.shape[0]);
 }

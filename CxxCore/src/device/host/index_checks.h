@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "device/adapter_ops.h"
 #include "device/expert_ops.h"
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
@@ -20,5 +21,6 @@ Status check_indices(const ExpertMatmulArgs& args) noexcept;
 Status check_indices(const ZeroSlotsArgs& args) noexcept;
 Status check_indices(const CacheLatentsArgs& args) noexcept;
 Status check_indices(const LatentAttentionArgs& args) noexcept;
+Status check_indices(const AdapterArgs& args) noexcept;
 
 }  // namespace pagoda::device::host

@@ -4,6 +4,7 @@
 #include "device/host/eager_encoder.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
+#include "device/reference/adapter_oracles.h"
 #include "device/reference/expert_oracles.h"
 #include "device/reference/gelu_oracles.h"
 #include "device/reference/kda_oracle.h"
@@ -61,6 +62,10 @@ class ReferenceEncoder final : public host::EagerEncoder {
   }
   void layer_norm(const LayerNormArgs& a) noexcept override { reference::layer_norm(a); }
   void gelu(const GeluArgs& a) noexcept override { reference::gelu(a); }
+  void add_adapters(const AdapterArgs& a) noexcept override {
+    if (accept(a)) reference::add_adapters(a);
+  }
+  void silu_mul(const SiluMulArgs& a) noexcept override { reference::silu_mul(a); }
 };
 
 class ReferenceDevice final : public Device {

@@ -1,6 +1,7 @@
 // All files of kernels. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> adapters_kernels() noexcept; KernelSource adapters_source() noexcept;
 std::span<const KernelInfo> argmax_kernels() noexcept; KernelSource argmax_source() noexcept;
 std::span<const KernelInfo> cache_latents_kernels() noexcept; KernelSource cache_latents_source() noexcept;
 std::span<const KernelInfo> causal_conv1d_kernels() noexcept; KernelSource causal_conv1d_source() noexcept;
@@ -35,6 +36,7 @@ std::span<const KernelInfo> slots_kernels() noexcept; KernelSource slots_source(
 std::span<const KernelInfo> token_attention_kernels() noexcept; KernelSource token_attention_source() noexcept;
 std::span<const KernelFile> files() noexcept {
   static const KernelFile kFiles[] = {
+    {adapters_kernels(), adapters_source()},
     {argmax_kernels(), argmax_source()},
     {cache_latents_kernels(), cache_latents_source()},
     {causal_conv1d_kernels(), causal_conv1d_source()},

@@ -11,6 +11,25 @@ R"msl(#pragma METAL fp contract(off)
 #define MSL_INSTANCE(NAME, KERNEL, ...) \
   template [[host_name(#NAME)]] kernel decltype(KERNEL<__VA_ARGS__>) KERNEL<__VA_ARGS__>;
 )msl"},
+    {"args/adapters.h",
+R"msl(#include "args/types.h"
+namespace pagoda_args {
+struct Adapters {
+  long x_stride, inner_stride, out_stride;
+  long experts_stride;
+  uint cols;
+  uint parts;
+  uint per_token;
+  uint rows_per_x;
+  uint has_experts;
+  uint num_experts;
+  uint max_rank;
+  uint reserved;
+  uint first[4], count[4];
+};
+static_assert(sizeof(Adapters) == 96, "host and kernel agree");
+}
+)msl"},
     {"args/argmax.h",
 R"msl(#include "args/types.h"
 namespace pagoda_args {

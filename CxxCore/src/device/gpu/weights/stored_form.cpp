@@ -75,7 +75,7 @@ void put_two_levels(const QuantFormat& f, const StoredForm& form, const StoredRo
 }  // namespace
 
 std::optional<StoredForm> stored_form(const QuantFormat& f) noexcept {
-  if (f.scale == ScaleType::f32 || f.bits > 8) return std::nullopt;
+  if (f.scale == ScaleType::f32 || f.scale == ScaleType::e4m3 || f.has_zeros || f.bits > 8) return std::nullopt;
   StoredForm form{f.bits <= 4 && f.table == CodeTable::none && f.group >= 32 ? 4 : 8, f.group < 32 ? 16 : 32, {}};
   pagoda_args::Scales& s = form.scales;
   s.zero = static_cast<uint32_t>(f.zero);

@@ -19,9 +19,9 @@ void expert_matmul(const ExpertMatmulArgs& args) noexcept {
       return sum;
     };
     for (int64_t n = 0; n < width; ++n) {
-      const double value = product(first + n);
+      const float value = static_cast<float>(product(first + n));
       at<float>(args.out, slot)[n] =
-          static_cast<float>(args.silu_mul ? silu(value) * product(first + width + n) : value);
+          args.silu_mul ? static_cast<float>(silu(value) * static_cast<float>(product(first + width + n))) : value;
     }
   }
 }

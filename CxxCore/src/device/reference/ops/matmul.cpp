@@ -1,4 +1,5 @@
-// matmul: out = x W^T + bias, or silu of its first half times its second half.
+// matmul: out = x W^T + bias, or silu of its first half times its second half, both rounded as by a silu_mul of its
+// own.
 #include "device/host/host_weight.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
@@ -20,8 +21,9 @@ void matmul(const MatmulArgs& args) noexcept {
   const int64_t width = args.out.shape[1];
   for (int64_t m = 0; m < args.x.shape[0]; ++m)
     for (int64_t n = 0; n < width; ++n) {
-      const double value = product(args, m, n);
-      at<float>(args.out, m)[n] = static_cast<float>(args.silu_mul ? silu(value) * product(args, m, n + width) : value);
+      const float value = static_cast<float>(product(args, m, n));
+      at<float>(args.out, m)[n] =
+          args.silu_mul ? static_cast<float>(silu(value) * static_cast<float>(product(args, m, n + width))) : value;
     }
 }
 
