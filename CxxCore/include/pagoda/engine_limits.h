@@ -20,6 +20,8 @@ struct EngineLimits {
   int32_t max_draft_rows = 0;    // per step; included in max_logits_rows
   int32_t attention_window = 0;  // a token attends to this many tokens, including itself, in every layer; 0: all
 
+  int64_t adapter_bytes = 0;  // for the numbers of LoRA adapters; 0: no adapters
+
   bool has_state() const noexcept { return num_state_slots > 0; }
   int32_t num_running_slots() const noexcept { return num_state_slots - num_checkpoints; }
   bool operator==(const EngineLimits&) const = default;

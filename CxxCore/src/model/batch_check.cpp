@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "model/adapters/pool.h"
 
 namespace pagoda::model {
 namespace {
@@ -47,6 +48,16 @@ Status check_counts(const ForwardBatch& batch, bool has_state, const EngineLimit
   PAGODA_RETURN_IF_ERROR(check_count("state_slots", batch.state_slots.size(), num_slots, num_slots));
   PAGODA_RETURN_IF_ERROR(check_count("fresh_slots", batch.fresh_slots.size(), 0, num_slots));
   return check_count("logits_rows", batch.logits_rows.size(), 0, sizes.max_logits_rows);
+}
+
+Status check_adapters(const ForwardBatch& batch, const EngineLimits& sizes) {
+  if (batch.adapters.empty()) return ok_status();
+  if (sizes.adapter_bytes == 0) return bad("adapters for a model without memory for them");
+  PAGODA_RETURN_IF_ERROR(check_count("adapters", batch.adapters.size(), batch.num_tokens(), batch.num_tokens()));
+  for (size_t i = 0; i < batch.adapters.size(); ++i)
+    if (batch.adapters[i] < -1 || batch.adapters[i] >= kMaxAdapters)
+      return bad(concat("adapters[", i, "] is ", batch.adapters[i], ", must be -1 to ", kMaxAdapters - 1));
+  return ok_status();
 }
 
 Status check_blocks(size_t b, std::span<const int32_t> blocks, const EngineLimits& sizes) {
@@ -160,6 +171,7 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   if (batch.cu_seqlens.front() != 0 || batch.cu_seqlens.back() != batch.num_tokens())
     return bad("cu_seqlens must go from 0 to the number of tokens");
   PAGODA_RETURN_IF_ERROR(check_range("token_ids", batch.token_ids, config.vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_adapters(batch, sizes));
   PAGODA_RETURN_IF_ERROR(check_images(batch, config));
   PAGODA_RETURN_IF_ERROR(check_table_changes(batch, sizes));
   for (size_t b = 0; b < batch.context_lens.size(); ++b)

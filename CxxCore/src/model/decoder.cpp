@@ -12,11 +12,12 @@
 namespace pagoda::model {
 
 Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device,
-                 Weights weights)
+                 Weights weights, AdapterLayout adapters)
     : config_(config),
       layout_(layout),
       device_(device),
       weights_(std::move(weights)),
+      adapter_layout_(std::move(adapters)),
       final_norm_(weights_.vector(kModelLevel, Role::final_norm)),
       embedding_(weights_.matrix(kModelLevel, Role::embedding)),
       head_(config.tie_word_embeddings ? embedding_ : weights_.matrix(kModelLevel, Role::lm_head)) {
@@ -46,6 +47,9 @@ Status Decoder::allocate(const EngineLimits& sizes) {
 
   PAGODA_ASSIGN_OR_RETURN(auto pools, allocate_pools(layout_, sizes.num_kv_blocks, sizes.num_state_slots, device_));
   PAGODA_ASSIGN_OR_RETURN(auto workspace, Workspace::allocate(config_, sizes, device_));
+  if (sizes.adapter_bytes > 0) {
+    PAGODA_ASSIGN_OR_RETURN(adapters_, AdapterPool::allocate(adapter_layout_, sizes.adapter_bytes, device_));
+  }
   PAGODA_RETURN_IF_ERROR(device_.reserve(Workspace::step_limits(config_, sizes)));
   if (!workspace.is_host_visible())
     host_logits_.resize(static_cast<size_t>(sizes.max_logits_rows) * static_cast<size_t>(config_.vocab_size));
@@ -64,6 +68,13 @@ Status Decoder::allocate(const EngineLimits& sizes) {
   if (mtp_) lacks_head_rows_.resize(static_cast<size_t>(sizes.num_kv_blocks));
   is_allocated_ = true;
   return ok_status();
+}
+
+// The launches of the last step may depend on which weights have adapters.
+Status Decoder::place_adapter(int32_t slot, int64_t begin, const AdapterImage& image) {
+  if (!adapters_) return make_error(StatusCode::unsupported, "the model has no memory for LoRA adapters");
+  last_step_ = 0;
+  return adapters_->place(slot, begin, image, device_);
 }
 
 Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) {
@@ -173,7 +184,8 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
           .context_class = device_.encoder().context_class(step.sequences.max_context),
           .num_ids = num_ids,
           .feeds_head = batch.feeds_head,
-          .skips_head_rows = batch.skips_head_rows};
+          .skips_head_rows = batch.skips_head_rows,
+          .has_adapters = !batch.adapters.empty()};
 }
 
 // Computes logits of the first `num_ids` ids. A decode step that repeats the previous one reuses its launches:
@@ -187,6 +199,7 @@ Status Decoder::begin(const ForwardBatch& batch, int32_t num_ids,
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
   note_head_rows(batch);
   PAGODA_ASSIGN_OR_RETURN(auto step, workspace_.begin(batch, device_));
+  step.adapters = adapters_ ? &*adapters_ : nullptr;
   const device::Tensor all = step.logits;
   if (num_ids < all.shape[1])
     step.logits = device::dense(all.buffer, all.dtype, {all.shape[0], num_ids}, all.offset_bytes);

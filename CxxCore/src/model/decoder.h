@@ -20,7 +20,8 @@ namespace pagoda::model {
 
 class Decoder final : public Model {
  public:
-  Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
+  Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights,
+          AdapterLayout adapters);
 
   Status forward(const ForwardBatch& batch) override;
   bool launches_early() const noexcept override { return device_.info().runs_beside_host; }
@@ -36,6 +37,10 @@ class Decoder final : public Model {
   int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
   std::span<const float> logits() const noexcept override { return logits_; }
+  const AdapterLayout* adapter_layout() const noexcept override {
+    return config_.is_part() ? nullptr : &adapter_layout_;
+  }
+  Status place_adapter(int32_t slot, int64_t begin, const AdapterImage& image) override;
   Status allocate(const EngineLimits& sizes) override;
   Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
   Status write_block(int32_t block, std::span<const std::byte> from) override;
@@ -61,7 +66,7 @@ class Decoder final : public Model {
     int64_t num_rows = 0;  // 0: the step cannot be repeated, because its launches depend on more
     int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
     int32_t num_ids = 0;
-    bool feeds_head = false, skips_head_rows = false;
+    bool feeds_head = false, skips_head_rows = false, has_adapters = false;
     bool operator==(const StepShape&) const = default;
   };
   StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;
@@ -87,6 +92,8 @@ class Decoder final : public Model {
   const cache::CacheLayout layout_;
   device::Device& device_;
   const Weights weights_;
+  const AdapterLayout adapter_layout_;
+  std::optional<AdapterPool> adapters_;  // if the limits have memory for adapters
   std::vector<Layer> layers_;
   device::Tensor final_norm_;
   const device::Weight* embedding_;

@@ -66,11 +66,13 @@ Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
 Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed, reads_once(layer.mixer)));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed,
+                                reads_once(layer.mixer) && !step.adapter_slots.is_present()));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed, reads_once(layer.mlp)));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed,
+                                reads_once(layer.mlp) && !step.adapter_slots.is_present()));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));

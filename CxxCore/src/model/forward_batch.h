@@ -48,6 +48,8 @@ struct ForwardBatch {
   std::vector<TableChange> table_changes;
   std::vector<int32_t> state_slots;  // [B]; empty for models without recurrent layers
   std::vector<int32_t> fresh_slots;  // state slots that start a sequence in this step and must be zeroed
+  // [T] slots of the rows' LoRA adapters, -1 for none; empty if no row has one.
+  std::vector<int32_t> adapters;
   std::vector<int32_t> logits_rows;  // [R] rows of T whose logits are needed
   // [R] sampling parameters for devices that sample (Model::picked()); top_k 0 returns logits. Empty: logits of all
   // rows.

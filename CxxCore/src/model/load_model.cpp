@@ -12,6 +12,11 @@ int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& dev
          static_cast<int64_t>(device.reserve_bytes(Workspace::step_limits(config, sizes)));
 }
 
+Result<AdapterLayout> adapter_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  PAGODA_ASSIGN_OR_RETURN(const auto groups, group_weights(config, checkpoint));
+  return AdapterLayout(config, groups);
+}
+
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
                                           int32_t block_size, const std::function<bool(double)>& progress,
@@ -33,8 +38,9 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
     return refuse("latent attention (MLA)");
   if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
   PAGODA_ASSIGN_OR_RETURN(auto weights, Weights::load(config, checkpoint, device, format, progress, cache));
-  return std::unique_ptr<Model>(
-      std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(weights)));
+  PAGODA_ASSIGN_OR_RETURN(AdapterLayout adapters, adapter_layout(config, checkpoint));
+  return std::unique_ptr<Model>(std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device,
+                                                          std::move(weights), std::move(adapters)));
 }
 
 }  // namespace pagoda::model

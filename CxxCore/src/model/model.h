@@ -15,6 +15,7 @@
 #include "device/tensor_trial.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
+#include "model/adapters/layout.h"
 #include "model/forward_batch.h"
 #include "pagoda/engine_limits.h"
 #include "pagoda/model_info.h"
@@ -99,6 +100,13 @@ class Model {
   virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;
   virtual Status write_slot(int32_t slot, std::span<const std::byte> from) = 0;
 
+  // The projections that adapters may change; null if the model takes no adapters.
+  virtual const AdapterLayout* adapter_layout() const noexcept { return nullptr; }
+  // Between two steps: writes an adapter into EngineLimits::adapter_bytes, from element `begin` on, as that of `slot`.
+  virtual Status place_adapter(int32_t slot, int64_t begin, const AdapterImage& image) {
+    return make_error(StatusCode::unsupported, "the model takes no LoRA adapters");
+  }
+
   // Allocates KV and state pools, step inputs and activations; call once, before forward().
   virtual Status allocate(const EngineLimits& sizes) = 0;
 };
@@ -125,6 +133,9 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
 // data.
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                      const device::Device& device, WeightFormat format);
+
+// The projections of the model that LoRA adapters may change.
+Result<AdapterLayout> adapter_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
 // Bytes that allocate() needs besides the pools: step inputs, activations, logits, device scratch.
 int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device,

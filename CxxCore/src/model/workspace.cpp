@@ -21,12 +21,12 @@ struct Widths {           // of the scratch tensors: the largest of any layer
   int64_t mixer_out = 0;  // input of mixer_out
 };
 
-Widths scratch_widths(const io::ModelConfig& c) noexcept {
+Widths scratch_widths(const io::ModelConfig& c, bool has_adapters) noexcept {
   const int64_t q = int64_t{c.num_heads} * c.head_dim, kv = int64_t{c.num_kv_heads} * c.head_dim;
   const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
   const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
-  const int64_t dense = int64_t{c.intermediate_size} * (c.gelu ? 2 : 1);  // both halves, if a later op joins them
-  Widths widths{0, std::max<int64_t>(dense, c.shared_expert_size), 0, 0};
+  const int64_t halves = c.gelu || has_adapters ? 2 : 1;  // both, if a later op joins them
+  Widths widths{0, halves * std::max<int64_t>(c.intermediate_size, c.shared_expert_size), 0, 0};
   for (io::LayerKind kind : c.layers) {
     if (kind == io::LayerKind::linear_attention && c.channel_decay) {
       widths.projected =
@@ -74,9 +74,10 @@ int64_t max_kept(const io::ModelConfig& config, const EngineLimits& sizes) noexc
 int64_t max_input_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t ids = StepInputs::size_bytes(tokens, sizeof(int32_t));
+  const int64_t adapters = sizes.adapter_bytes > 0 ? ids : 0;
   const int64_t of_seqs = StepInputs::size_bytes(seqs + 1, sizeof(int32_t));
-  int64_t bytes =
-      (config.vision.is_present() ? 5 : 2) * ids + StepInputs::size_bytes(tokens, sizeof(int64_t)) + 4 * of_seqs;
+  int64_t bytes = (config.vision.is_present() ? 5 : 2) * ids + adapters +
+                  StepInputs::size_bytes(tokens, sizeof(int64_t)) + 4 * of_seqs;
   bytes += StepInputs::size_bytes(rows, sizeof(int32_t)) + StepInputs::size_bytes(rows, sizeof(Draw));
   bytes += StepInputs::size_bytes(max_segment_values(sizes), sizeof(int32_t));
   if (!config.runs_mtp_head) return bytes;
@@ -88,7 +89,8 @@ int64_t max_input_bytes(const io::ModelConfig& config, const EngineLimits& sizes
 Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena) noexcept {
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t hidden = config.hidden_size;
-  const Widths widths = scratch_widths(config);
+  const bool has_adapters = sizes.adapter_bytes > 0;
+  const Widths widths = scratch_widths(config, has_adapters);
   Step step;
   step.inputs = arena.take(DType::i64, {max_input_bytes(config, sizes) / static_cast<int64_t>(sizeof(int64_t))});
   step.sequences.block_tables = arena.take(DType::i32, {seqs, sizes.max_blocks_per_seq});
@@ -112,6 +114,8 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.head.tail = take_rows(arena, max_kept(config, sizes), hidden);
   step.head.pairs = take_rows(arena, head_tokens, 2 * hidden);
   step.head.all_output = take_rows(arena, head_seqs, hidden);
+  step.adapter_inner =
+      arena.take(DType::f32, {has_adapters ? tokens : 0, device::kMaxAdapterParts * device::kMaxAdapterRank});
   step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, hidden});
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
@@ -147,6 +151,16 @@ bool wants_all_rows(const ForwardBatch& batch) noexcept {
 
 }  // namespace
 
+bool has_adapters(const Step& step, int layer_index, Role role) noexcept {
+  return step.adapter_slots.is_present() && step.adapters->changes(layer_index, role);
+}
+
+Status add_adapters(device::Encoder& encoder, const Step& step, int layer_index, Role role, const device::Tensor& x,
+                    const device::Tensor& out) {
+  if (!has_adapters(step, layer_index, role)) return ok_status();
+  return step.adapters->add(encoder, layer_index, role, x, step.adapter_slots, step.adapter_inner, out);
+}
+
 int64_t Workspace::size_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
   Arena arena;
   plan(config, sizes, arena);
@@ -157,9 +171,9 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const E
   device::StepLimits limits;
   const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
   limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
-  limits.cols =
-      std::max({(config.runs_mtp_head ? 2 : 1) * int64_t{config.hidden_size}, int64_t{config.intermediate_size},
-                int64_t{config.shared_expert_size}, padded_expert_size(config), scratch_widths(config).mixer_out});
+  limits.cols = std::max({(config.runs_mtp_head ? 2 : 1) * int64_t{config.hidden_size},
+                          int64_t{config.intermediate_size}, int64_t{config.shared_expert_size},
+                          padded_expert_size(config), scratch_widths(config, false).mixer_out});
   if (config.has_latents()) {
     limits.head_rows = int64_t{sizes.max_num_tokens} * config.num_heads;
     limits.head_cols = std::max(config.kv_lora_rank, config.nope_head_dim);
@@ -361,6 +375,10 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.sequences.state_slots = inputs_.add(batch.state_slots);
   step.fresh_slots = inputs_.add(batch.fresh_slots);
   step.logits_rows = inputs_.add(batch.logits_rows);
+  if (!batch.adapters.empty()) {
+    step.adapter_slots = inputs_.add(batch.adapters);
+    step.adapter_inner = device::slice(step.adapter_inner, 0, 0, batch.num_tokens());
+  }
   if (!batch.head_rows.empty() && hidden_ring_ > 0) step.sequences.block_tables = step.head.block_tables;
   PAGODA_RETURN_IF_ERROR(fill_tables(step.sequences.block_tables, batch, device));
   step.wants_all_rows = wants_all_rows(batch);

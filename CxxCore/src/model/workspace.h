@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "io/config/model_config.h"
+#include "model/adapters/pool.h"
 #include "model/forward_batch.h"
 #include "model/model.h"
 #include "model/step_inputs.h"
@@ -70,6 +71,9 @@ struct Step {
   device::Tensor expert_weights;           // f32 [T, k]
   device::Tensor expert_inner;             // f32 [T * k, F of an expert]
   device::Tensor expert_delta;             // f32 [T * k, H]; all five are empty if there are no experts
+  const AdapterPool* adapters = nullptr;   // null: the model has no memory for adapters
+  device::Tensor adapter_slots;            // i32 [T]: -1 for rows without one; absent if no row has an adapter
+  device::Tensor adapter_inner;            // f32 [T, parts * kMaxAdapterRank]; empty without memory for adapters
   HeadStep head;
   device::Tensor gathered;  // f32 [R, H]
   device::Tensor logits;    // f32 [R, vocab]
@@ -87,6 +91,11 @@ inline device::Tensor as_rows(const device::Tensor& scratch, int64_t width) noex
   rows.strides[0] = row_stride(width);
   return rows;
 }
+
+// Adds the products of the rows' adapters to those of a weight of the layer; nothing if no row has one.
+Status add_adapters(device::Encoder& encoder, const Step& step, int layer_index, Role role, const device::Tensor& x,
+                    const device::Tensor& out);
+bool has_adapters(const Step& step, int layer_index, Role role) noexcept;
 
 class Workspace {
  public:

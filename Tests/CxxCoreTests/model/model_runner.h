@@ -28,6 +28,7 @@ struct RunnerOptions {
   int32_t max_seqs = 8;
   int32_t max_context = 800;
   int32_t max_state_saves = 0;
+  int64_t adapter_bytes = 0;
 };
 
 struct OpenedModel {  // a folder's configuration and headers
@@ -61,6 +62,7 @@ class ModelRunner {
     std::vector<int32_t> blocks;
     int32_t slot = -1;
     int32_t length = 0;  // tokens in the cache
+    int32_t adapter = -1;
   };
   struct Chunk {  // tokens that a sequence adds in one step
     Sequence* sequence;
@@ -95,7 +97,8 @@ class ModelRunner {
                       .max_logits_rows = options.max_tokens,
                       .max_blocks_per_seq = blocks_per_seq,
                       .block_size = options.block_size,
-                      .max_state_saves = options.max_state_saves};
+                      .max_state_saves = options.max_state_saves,
+                      .adapter_bytes = options.adapter_bytes};
     PAGODA_RETURN_IF_ERROR(runner->model_->allocate(runner->sizes_));
     runner->reset();
     return runner;
@@ -122,6 +125,7 @@ class ModelRunner {
     model::ForwardBatch batch;
     batch.cu_seqlens.push_back(0);
     for (const Chunk& chunk : chunks) add(batch, chunk);
+    if (std::ranges::all_of(batch.adapters, [](int32_t slot) { return slot < 0; })) batch.adapters.clear();
     return batch;
   }
 
@@ -158,6 +162,7 @@ class ModelRunner {
       if (chunk.wants_all_logits || i + 1 == chunk.tokens.size()) batch.logits_rows.push_back(batch.num_tokens());
       batch.token_ids.push_back(chunk.tokens[i]);
       batch.positions.push_back(s.length);
+      batch.adapters.push_back(s.adapter);
       batch.slot_mapping.push_back(int64_t{s.blocks.back()} * block_size_ + s.length % block_size_);
     }
     batch.cu_seqlens.push_back(batch.num_tokens());

@@ -35,7 +35,8 @@ AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& wei
              static_cast<float>(rope_score_factor(is_sliding(config, layer_index) ? config.sliding_rope : config.rope,
                                                   config.head_dim))),
       norm_eps_(config.rms_norm_eps),
-      norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f) {}
+      norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f),
+      layer_index_(layer_index) {}
 
 Status AttentionLayer::rotate_run(device::Encoder& encoder, const RopeRun& run, const Tensor& positions,
                                   const Tensor& heads, const Tensor& norm) const {
@@ -82,6 +83,7 @@ AttentionLayer::Parts AttentionLayer::split(const Tensor& projected) const noexc
 Status AttentionLayer::write_cache(device::Encoder& encoder, const Step& step, bool rotates_queries) const {
   const Tensor projected = as_rows(step.projected, in_->rows());
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = in_bias_, .out = projected}));
+  PAGODA_RETURN_IF_ERROR(add_adapters(encoder, step, layer_index_, Role::mixer_in, step.normed, projected));
   const Parts parts = split(projected);
   // Queries first: devices that fuse rotations with the cache write need this order.
   if (rotates_queries) PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, q_norm_));
@@ -106,9 +108,11 @@ Status AttentionLayer::finish(device::Encoder& encoder, const Step& step, const 
   const Tensor mixed = as_rows(step.mixed, num_heads_ * head_dim_);
   const Tensor mixed_heads = split_last(mixed, num_heads_, head_dim_);
   if (has_gate_)
-    PAGODA_RETURN_IF_ERROR(
-        ops::sigmoid_gate(encoder, {.x = mixed_heads, .gate = parts.gate, .out = mixed_heads, .only_next = true}));
-  return ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = out_bias_, .out = step.delta});
+    PAGODA_RETURN_IF_ERROR(ops::sigmoid_gate(
+        encoder,
+        {.x = mixed_heads, .gate = parts.gate, .out = mixed_heads, .only_next = !step.adapter_slots.is_present()}));
+  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = out_bias_, .out = step.delta}));
+  return add_adapters(encoder, step, layer_index_, Role::mixer_out, mixed, step.delta);
 }
 
 Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const {

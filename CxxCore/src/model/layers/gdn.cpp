@@ -19,7 +19,8 @@ GdnLayer::GdnLayer(const io::ModelConfig& config, const Weights& weights, int la
       num_v_heads_(config.linear_num_v_heads),
       k_dim_(config.linear_k_head_dim),
       v_dim_(config.linear_v_head_dim),
-      norm_eps_(config.rms_norm_eps) {}
+      norm_eps_(config.rms_norm_eps),
+      layer_index_(layer_index) {}
 
 Status GdnLayer::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {
   for (const Tensor& part : pool_->parts())
@@ -31,6 +32,7 @@ Status GdnLayer::forward(device::Encoder& encoder, const Step& step) const {
   const int64_t k_width = num_k_heads_ * k_dim_, v_width = num_v_heads_ * v_dim_, channels = 2 * k_width + v_width;
   const Tensor projected = as_rows(step.projected, in_->rows());
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = {}, .out = projected}));
+  PAGODA_RETURN_IF_ERROR(add_adapters(encoder, step, layer_index_, Role::mixer_in, step.normed, projected));
 
   const Tensor qkv = as_rows(step.inner, channels);
   const Tensor mixed = as_rows(step.mixed, v_width);
@@ -41,9 +43,14 @@ Status GdnLayer::forward(device::Encoder& encoder, const Step& step) const {
     if (segment.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, segment.save));
   }
   const Tensor z = split_last(slice(projected, 1, channels, v_width), num_v_heads_, v_dim_);
-  PAGODA_RETURN_IF_ERROR(ops::gated_rms_norm(
-      encoder, {.x = mixed_heads, .z = z, .weight = norm_, .eps = norm_eps_, .out = mixed_heads, .only_next = true}));
-  return ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = {}, .out = step.delta});
+  PAGODA_RETURN_IF_ERROR(ops::gated_rms_norm(encoder, {.x = mixed_heads,
+                                                       .z = z,
+                                                       .weight = norm_,
+                                                       .eps = norm_eps_,
+                                                       .out = mixed_heads,
+                                                       .only_next = !step.adapter_slots.is_present()}));
+  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = {}, .out = step.delta}));
+  return add_adapters(encoder, step, layer_index_, Role::mixer_out, mixed, step.delta);
 }
 
 Status GdnLayer::mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const Tensor& projected,

@@ -46,6 +46,7 @@ class AttentionLayer {
   float scale_;     // of scores
   float norm_eps_, norm_offset_;
   const KvPool* pool_ = nullptr;
+  int layer_index_;
 };
 
 // Multi-head latent attention in absorbed form: one cached row per token, which all heads read.
@@ -92,6 +93,7 @@ class GdnLayer {
   device::Tensor conv_, a_log_, dt_bias_, norm_;
   int64_t num_k_heads_, num_v_heads_, k_dim_, v_dim_;  // dims of one head
   float norm_eps_;
+  int layer_index_;
   const StatePool* pool_ = nullptr;
 };
 
@@ -127,6 +129,7 @@ class Mlp {
   const device::Weight* out_;  // [H, F]
   device::Tensor in_bias_, out_bias_;
   bool gelu_;  // instead of SiLU
+  int layer_index_;
 };
 
 // A mixture of experts: every token goes through the shared expert, if there is one, and the few that the router
