@@ -11,6 +11,7 @@
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
 #include "pagoda/grammar.h"
+#include "pagoda/lora.h"
 #include "pagoda/model_info.h"
 #include "pagoda/model_source.h"
 #include "pagoda/options.h"
@@ -82,6 +83,12 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   SavedPrefix save_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt,
                           const std::string& path) noexcept;
   SavedPrefix restore_prefix(const std::string& path, const std::string& cache_salt) noexcept;
+
+  // load_lora: loads an adapter that later requests can choose by name, within EngineOptions::lora_bytes. Waits for the
+  // engine's thread. unload_lora: no later request can; its memory is free when those that use it have ended.
+  Status load_lora(const LoraSource& source) noexcept;
+  Status unload_lora(const std::string& name) noexcept;
+  std::vector<LoraInfo> loras() const noexcept;  // by name
 
   // set_profiling: whether the device times its ops from the next step on; with by_kernel a GPU runs one launch at a
   // time, and the entries are kernels instead of ops. take_profile: the totals since the last call; waits for the step

@@ -19,6 +19,7 @@ struct MemoryPlan {  // bytes, computed before anything is allocated, and the co
   int64_t workspace_bytes = 0;   // activations, step inputs, logits
   int64_t host_cache_bytes = 0;  // prefixes in host memory
   int64_t vision_bytes = 0;     // the vision tower's weights and activations, and the cache of its results; host memory
+  int64_t adapter_bytes = 0;    // for LoRA adapters
   bool has_own_memory = false;  // dedicated memory; otherwise the host cache is part of the device's memory
   int64_t head_kv_block_bytes = 0;    // the part of kv_block_bytes for an MTP head
   int64_t head_state_slot_bytes = 0;  // the part of state_slot_bytes for an MTP head
@@ -27,7 +28,7 @@ struct MemoryPlan {  // bytes, computed before anything is allocated, and the co
   EngineLimits limits;
 
   int64_t total_bytes() const noexcept {
-    return weights_bytes + kv_bytes + state_bytes + checkpoint_bytes + workspace_bytes +
+    return weights_bytes + kv_bytes + state_bytes + checkpoint_bytes + workspace_bytes + adapter_bytes +
            (has_own_memory ? 0 : host_cache_bytes + vision_bytes);
   }
 };

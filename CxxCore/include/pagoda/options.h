@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "pagoda/lora.h"
 
 namespace pagoda {
 
@@ -44,6 +47,9 @@ struct EngineOptions {
   // lookup (from earlier text), mtp (from the model's own head).
   std::string speculation = "auto";
   int32_t max_drafts = 0;  // per sequence and step, 1 to 15; 0 = 15; at most 7 with recurrent state
+  // LoRA adapters that requests can choose by name (Request::lora). More can be loaded later, within lora_bytes.
+  std::vector<LoraSource> loras{};
+  int64_t lora_bytes = 0;  // memory for the numbers of all adapters; 0 = exactly what `loras` take
   // One model over several machines: addresses of the later stages, as in host:9000,other:9000; or mpi, for the other
   // ranks started by mpirun. "" = this machine alone. A pipeline has no drafts, and no caches in host memory or on
   // disk.

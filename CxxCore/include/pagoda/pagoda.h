@@ -10,6 +10,7 @@
 #include "pagoda/grammar.h"
 #include "pagoda/image.h"
 #include "pagoda/image_decoder.h"
+#include "pagoda/lora.h"
 #include "pagoda/model_info.h"
 #include "pagoda/model_source.h"
 #include "pagoda/options.h"

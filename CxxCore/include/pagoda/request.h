@@ -46,6 +46,7 @@ struct Request {
   int32_t priority = 0;         // the class: waiting requests with lower values run first
   std::string share_id = "";    // requests with the same id (one client's) use one fair share; at most 256 bytes
   std::string cache_salt = "";  // requests with different salts (tenants) never share prefixes; at most 256 bytes
+  std::string lora = "";        // the LoRA adapter, by name; "": none. Prefixes of different adapters are never shared
   // Log probabilities of the prompt, as events of kind prompt_token: -1 for none, otherwise those of the tokens after
   // the first and of this many of the most likely alternatives. Such a request uses no prefix cache.
   int32_t num_prompt_logprobs = -1;

@@ -144,6 +144,18 @@ SavedPrefix Engine::restore_prefix(const std::string& path, const std::string& c
   });
 }
 
+Status Engine::load_lora(const LoraSource& source) noexcept {
+  return guarded([&] { return thread_->load_lora(source); });
+}
+
+Status Engine::unload_lora(const std::string& name) noexcept {
+  return guarded([&] { return thread_->unload_lora(name); });
+}
+
+std::vector<LoraInfo> Engine::loras() const noexcept {
+  return api::value_or_empty([&] { return thread_->loras(); });
+}
+
 ModelInfo Engine::info() const noexcept { return thread_->info(); }
 
 void Engine::set_profiling(bool enabled, bool by_kernel) noexcept {

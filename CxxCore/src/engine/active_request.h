@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/adapters.h"
 #include "engine/image_outputs.h"
 #include "engine/thinking.h"
 #include "grammar/mask/worker.h"
@@ -34,6 +35,7 @@ struct ActiveRequest {
   uint64_t seed = 0;
   std::vector<int32_t> stop_ids;  // those of the request, and the model's unless ignore_eos
   sampler::TokenCounts counts;
+  std::shared_ptr<const Adapter> adapter;          // null: none; its memory stays until the request has ended
   std::optional<sampler::DryScratch> dry_scratch;  // if params.dry is on
   std::vector<int32_t> banned;  // for the token being sampled; reserved for all of params.banned and stop_ids
   std::optional<text::Detokenizer> detokenizer;  // absent if the model has no tokenizer: events carry ids only

@@ -14,6 +14,7 @@ void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes) {
   batch.widths.reserve(tokens);
   batch.image_rows.reserve(tokens);
   batch.slot_mapping.reserve(tokens);
+  batch.adapters.reserve(tokens);
   batch.cu_seqlens.reserve(seqs + 1);
   batch.context_lens.reserve(seqs);
   batch.block_tables.assign(seqs * static_cast<size_t>(sizes.max_blocks_per_seq), 0);
@@ -37,6 +38,7 @@ static void clear(model::ForwardBatch& batch) {
   batch.widths.clear();
   batch.image_rows.clear();
   batch.slot_mapping.clear();
+  batch.adapters.clear();
   batch.cu_seqlens.clear();
   batch.context_lens.clear();
   batch.table_changes.clear();
@@ -92,7 +94,7 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
   batch.slot_copies.assign(plan.copies.slots.begin(), plan.copies.slots.end());
   batch.cu_seqlens.push_back(0);
   auto save = plan.saves.begin();
-  bool has_images = false;
+  bool has_images = false, has_adapters = false;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     const request::Sequence& sequence = *row.sequence;
     has_images = has_images || !sequence.images.empty();
@@ -105,7 +107,9 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
       batch.positions.push_back(position);
       add_coordinates(sequence, position, batch);
       batch.slot_mapping.push_back(block * block_size + position % block_size);
+      batch.adapters.push_back(sequence.adapter);
     }
+    has_adapters = has_adapters || sequence.adapter >= 0;
     for (; save != plan.saves.end() && save->sequence == row.sequence; ++save)
       batch.state_saves.push_back({batch.cu_seqlens.back() + save->position - begin, sequence.state_slot, save->slot});
     batch.cu_seqlens.push_back(batch.num_tokens());
@@ -117,6 +121,7 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
       batch.logits_rows.push_back(batch.num_tokens() - 1 - (end - position));
   }
   finish_coordinates(has_images, batch);
+  if (!has_adapters) batch.adapters.clear();
 }
 
 void begin_draft_batch(model::ForwardBatch& batch) {

@@ -18,6 +18,7 @@
 
 #include "base/concat.h"
 #include "device/support.h"
+#include "engine/load/lora.h"
 #include "engine/step_status.h"
 
 namespace pagoda::engine {
@@ -214,6 +215,32 @@ Status EngineThread::compile_grammar(const GrammarSpec& spec) const {
   return with_core(PrefixFilesResult{},
                    [&](const EngineCore& core) { return PrefixFilesResult{core.compile_grammar(spec), {}}; })
       .status;
+}
+
+// The files are read on the calling thread; only the copy to the device waits for the step.
+Status EngineThread::load_lora(const LoraSource& source) {
+  const std::shared_ptr<Adapters>& adapters = state_->loaded.core.adapters;
+  if (!adapters)
+    return make_error(StatusCode::unsupported,
+                      "the engine has no memory for LoRA adapters: it was loaded with none, and without lora_bytes");
+  model::AdapterLayout layout;
+  PAGODA_RETURN_IF_ERROR(visit([&](EngineCore&) {
+    layout = *state_->loaded.model->adapter_layout();
+    return ok_status();
+  }));
+  return load_adapter(source, layout, *adapters, [&](const Adapter& adapter, const model::AdapterImage& image) {
+    return visit([&](EngineCore& core) { return core.place_adapter(adapter, image); });
+  });
+}
+
+Status EngineThread::unload_lora(const std::string& name) const {
+  const std::shared_ptr<Adapters>& adapters = state_->loaded.core.adapters;
+  return adapters ? adapters->remove(name) : make_error(StatusCode::not_found, "no LoRA adapter is loaded");
+}
+
+std::vector<LoraInfo> EngineThread::loras() const {
+  const std::shared_ptr<Adapters>& adapters = state_->loaded.core.adapters;
+  return adapters ? adapters->list() : std::vector<LoraInfo>();
 }
 
 EngineStats EngineThread::stats() const {

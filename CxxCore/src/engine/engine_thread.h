@@ -40,6 +40,9 @@ class EngineThread {
   PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   Status add_prefix_file(const std::string& path, const std::string& name) const;
   // See Engine. All but unpin_prefix() wait for the thread, so never call them from an event (saved_prefixes.cpp).
+  Status load_lora(const LoraSource& source);  // waits for the thread
+  Status unload_lora(const std::string& name) const;
+  std::vector<LoraInfo> loras() const;
   PrefixPin pin_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt);
   void unpin_prefix(uint64_t pin_id);
   Result<int32_t> save_prefix(const std::vector<int32_t>& ids, const std::string& cache_salt, const std::string& path);

@@ -53,6 +53,7 @@ struct Sequence {
   int32_t last_awaited = 0;            // and the last one
   int32_t num_followers = 0;           // as a leader: sequences that have waited for it
 
+  int32_t adapter = -1;                       // slot of its LoRA adapter; -1: none
   bool is_scored = false;                     // logits of rows inside its prompt are needed, which takes time
   bool uses_cache = false;                    // may reuse cached prefixes and publish its own
   std::string cache_salt;                     // prefixes are shared only among sequences with the same salt

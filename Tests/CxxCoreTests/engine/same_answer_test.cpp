@@ -56,6 +56,15 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
 }
 
+// Requests with two adapters and without one share prompts, but no prefixes.
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_adapters) {
+  const std::string loras = test::fixtures_dir() + "/lora/";
+  const std::vector<LoraSource> both = {{"all", loras + "qwen3_5_all"}, {"rslora", loras + "qwen3_5_rslora"}};
+  check_schedules(fixture("qwen3_5"), 60, 140, 71, {.loras = both});
+  check_schedules(fixture("qwen3_5"), 20, 140, 72, {.quantize = "8bit", .loras = both});
+  check_schedules(fixture("qwen3_5"), 30, 140, 73, {.drafts = true, .loras = both});
+}
+
 // Off is run_solo(); on are drafts that are accepted, rejected, cross block boundaries, and vary in number.
 PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_of_the_hybrid) {
   check_schedules(fixture("qwen3_5"), 120, 140, 31, {.drafts = true});

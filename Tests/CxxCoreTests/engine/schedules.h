@@ -31,6 +31,7 @@ struct Form {  // settings that may change the bits, and must be equal in two co
   bool own_drafts = false;    // the engine's own drafts, as many as possible
   std::string pipeline = "";  // addresses of stages, for a model with that many layers
   int num_stages = 1, num_layers = 0;
+  std::vector<LoraSource> loras{};  // requests use one of them, or none
 };
 
 inline EngineOptions options_for(int threads, const Form& form = {}) {
@@ -39,6 +40,7 @@ inline EngineOptions options_for(int threads, const Form& form = {}) {
   options.quantize = form.quantize;
   options.kv_dtype = form.kv_dtype;
   options.num_threads = threads;
+  options.loras = form.loras;
   return options;
 }
 
@@ -81,6 +83,8 @@ inline std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder
     const int prompt = pick(lengths.min_prompt, lengths.max_prompt);
     expected->request =
         random_request(rng, harness->loaded.core.vocab_size, prompt, pick(lengths.min_output, lengths.max_output));
+    const size_t lora = rng() % (form.loras.size() + 1);
+    if (lora > 0) expected->request.lora = form.loras[lora - 1].name;
     if (i % 2 == 1) {  // the turn after another request's prompt and answer, truncated to the limit
       const Expected& other = *all[rng() % all.size()];
       std::vector<int32_t> turns = other.request.prompt_ids;

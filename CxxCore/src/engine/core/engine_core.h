@@ -20,6 +20,7 @@
 #include "cache/state_pool.h"
 #include "engine/active_request.h"
 #include "engine/activity_log.h"
+#include "engine/adapters.h"
 #include "engine/disk/store.h"
 #include "engine/dry_breakers.h"
 #include "engine/image_outputs.h"
@@ -57,6 +58,7 @@ struct CoreConfig {
   std::shared_ptr<HostStore> host;            // null: prefixes are not kept in host memory
   std::shared_ptr<DiskStore> disk;            // null: prefixes are not kept on disk
   std::shared_ptr<model::VisionTower> tower;  // null: no images
+  std::shared_ptr<Adapters> adapters;         // null: no LoRA adapters
   std::string no_images;                      // why there is none
   int64_t image_cache_bytes = 0;
   device::Device* device = nullptr;  // its health is checked after a failed step; null: only the model's
@@ -82,6 +84,7 @@ class EngineCore {
   // error no event is ever sent for it.
   Result<std::unique_ptr<ActiveRequest>> prepare(const Request& request, uint64_t id, EventCallback callback,
                                                  void* context) const;
+  Status place_adapter(const Adapter& adapter, const model::AdapterImage& image);  // between two steps
   // None of these throws. A request for which there is no memory ends with out_of_memory; the others continue.
   void add(std::unique_ptr<ActiveRequest> request) noexcept;  // to the end of the queue
   void cancel(uint64_t id) noexcept;                          // unknown ids have finished: no effect
@@ -133,6 +136,7 @@ class EngineCore {
   void note_losses() noexcept;
   Status ready() noexcept;
 
+  Status prepare_adapter(const Request& request, ActiveRequest& active) const;
   void publish_admissions() noexcept;
   void publish_stats() noexcept;
   double now() const;                       // seconds, for the scheduler

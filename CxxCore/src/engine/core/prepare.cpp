@@ -6,6 +6,7 @@
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
+#include "base/quoted.h"
 #include "cache/checkpoint_plan.h"
 #include "engine/core/engine_core.h"
 
@@ -91,6 +92,20 @@ void EngineCore::prepare_cache(const Request& request, request::Sequence& sequen
   sequence.checkpoint_positions.reserve(sequence.checkpoint_positions.size() + cache::kMoreCheckpoints);
 }
 
+Status EngineCore::prepare_adapter(const Request& request, ActiveRequest& active) const {
+  if (request.lora.empty()) return ok_status();
+  if (config_.adapters) active.adapter = config_.adapters->find(request.lora);
+  if (!active.adapter)
+    return make_error(StatusCode::not_found, "no LoRA adapter named " + io::quoted(request.lora) + " is loaded");
+  active.sequence.adapter = active.adapter->slot;
+  active.sequence.cache_salt = adapter_salt(*active.adapter, request.cache_salt);
+  return ok_status();
+}
+
+Status EngineCore::place_adapter(const Adapter& adapter, const model::AdapterImage& image) {
+  return model_.place_adapter(adapter.slot, adapter.begin, image);
+}
+
 Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
                                                            void* context) const {
   PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
@@ -135,6 +150,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   if (num_answer_ids > 0)
     sequence.tokens.insert(sequence.tokens.end(), request.answer_ids.begin(), request.answer_ids.end() - 1);
   prepare_cache(request, sequence);
+  PAGODA_RETURN_IF_ERROR(prepare_adapter(request, *active));
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
   if (!request.sampling.banned.empty())

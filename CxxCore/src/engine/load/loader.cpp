@@ -14,6 +14,7 @@
 #include "device/registry.h"
 #include "device/support.h"
 #include "engine/load/fingerprint.h"
+#include "engine/load/lora.h"
 #include "engine/load/memory_plan.h"
 #include "engine/load/pipeline_plan.h"
 #include "engine/load/vision.h"
@@ -184,8 +185,13 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
                           model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
   PAGODA_ASSIGN_OR_RETURN(p.vision, plan_vision(options, *p.checkpoint, p.config, *p.device, p.format));
   if (options.pipeline.empty()) {
-    PAGODA_ASSIGN_OR_RETURN(
-        p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes, 0, p.vision.size_bytes));
+    int64_t for_adapters = 0;
+    if (!options.loras.empty() || options.lora_bytes > 0) {
+      PAGODA_ASSIGN_OR_RETURN(const model::AdapterLayout adapters, model::adapter_layout(p.config, *p.checkpoint));
+      PAGODA_ASSIGN_OR_RETURN(for_adapters, adapter_bytes(options, adapters));
+    }
+    PAGODA_ASSIGN_OR_RETURN(p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes, 0,
+                                                  p.vision.size_bytes, for_adapters));
   } else {
     PAGODA_ASSIGN_OR_RETURN(PipelinePlan plan, plan_pipeline({.options = options,
                                                               .config = p.config,
@@ -259,6 +265,15 @@ Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::
   return text::JinjaTemplate::parse(source->as_string(), config_name, special_tokens(tokenizer_config));
 }
 
+static Status load_adapters(const EngineOptions& options, model::Model& model, Adapters& adapters) {
+  for (const LoraSource& source : options.loras)
+    PAGODA_RETURN_IF_ERROR(
+        load_adapter(source, *model.adapter_layout(), adapters, [&](const Adapter& adapter, const auto& image) {
+          return model.place_adapter(adapter.slot, adapter.begin, image);
+        }));
+  return ok_status();
+}
+
 static Status open_stores(const EngineOptions& options, Prepared& p, model::Model& model, CoreConfig& core) {
   constexpr int64_t kDefaultBytes = int64_t{8} << 30;
   const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
@@ -309,6 +324,11 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.limits));
   if (stages) {
     PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.limits));
+  }
+
+  if (p.memory.adapter_bytes > 0) {
+    loaded.core.adapters = std::make_shared<Adapters>(p.memory.adapter_bytes);
+    PAGODA_RETURN_IF_ERROR(load_adapters(options, *model, *loaded.core.adapters));
   }
 
   loaded.core.limits = p.memory.limits;

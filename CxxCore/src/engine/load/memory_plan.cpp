@@ -30,7 +30,8 @@ std::string plan_text(const MemoryPlan& p) {
                 p.limits.num_running_slots(), " slots), checkpoints ", mib(p.checkpoint_bytes), " (",
                 p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes),
                 p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + mib(p.host_cache_bytes) : "",
-                p.vision_bytes > 0 && !p.has_own_memory ? ", vision tower " + mib(p.vision_bytes) : "");
+                p.vision_bytes > 0 && !p.has_own_memory ? ", vision tower " + mib(p.vision_bytes) : "",
+                p.adapter_bytes > 0 ? ", LoRA adapters " + mib(p.adapter_bytes) : "");
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -42,7 +43,8 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 int64_t default_num_blocks(const MemoryPlan& p, double share, int64_t wanted_tokens) {
   const int64_t wanted_blocks = (wanted_tokens + p.limits.block_size - 1) / p.limits.block_size;
   const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes + p.vision_bytes;
-  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
+  const int64_t left =
+      p.device_limit_bytes - p.weights_bytes - p.adapter_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
   const int64_t affordable = static_cast<int64_t>(share * static_cast<double>(left)) / p.kv_block_bytes;
   return std::clamp<int64_t>(affordable, 1, wanted_blocks);
 }
@@ -69,7 +71,8 @@ void set_num_blocks(MemoryPlan& plan, int64_t num_blocks, int64_t wanted_len) {
 
 int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& plan) {
   if (!options.prefix_cache || plan.state_slot_bytes == 0) return 0;
-  const int64_t left = std::max<int64_t>(0, plan.device_limit_bytes - plan.weights_bytes - plan.state_bytes);
+  const int64_t left =
+      std::max<int64_t>(0, plan.device_limit_bytes - plan.weights_bytes - plan.adapter_bytes - plan.state_bytes);
   const int64_t affordable = left / kDefaultCheckpointShare / plan.state_slot_bytes;
   const int64_t useful = std::max(kMinDefaultCheckpoints, kCheckpointsPerSequence * plan.limits.max_num_seqs);
   const int64_t asked = std::min(options.checkpoint_bytes / plan.state_slot_bytes, kMaxCheckpoints);
@@ -109,6 +112,9 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("host_cache_bytes", options.host_cache_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("lora_bytes", options.lora_bytes, 0, int64_t{1} << 50));
+  if (!options.pipeline.empty() && (!options.loras.empty() || options.lora_bytes > 0))
+    return make_error(StatusCode::unsupported, "pipeline and LoRA adapters exclude each other");
   PAGODA_RETURN_IF_ERROR(check_range("max_image_tokens", options.max_image_tokens, 1, 1 << 16));
   PAGODA_RETURN_IF_ERROR(check_range("image_cache_bytes", options.image_cache_bytes, 0, int64_t{1} << 50));
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
@@ -134,13 +140,14 @@ Status check_options(const EngineOptions& options) {
 
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
-                               int64_t limit_bytes, int64_t vision_bytes) {
+                               int64_t limit_bytes, int64_t vision_bytes, int64_t adapter_bytes) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   MemoryPlan plan;
   EngineLimits& limits = plan.limits;
   plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
   plan.weights_bytes = weights_bytes;
   plan.vision_bytes = vision_bytes;
+  plan.adapter_bytes = limits.adapter_bytes = adapter_bytes;
   plan.host_cache_bytes = options.prefix_cache ? options.host_cache_bytes : 0;
   plan.has_own_memory = device.info().has_own_memory;
   plan.kv_block_bytes = layout.kv_block_bytes();

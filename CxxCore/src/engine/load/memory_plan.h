@@ -35,6 +35,6 @@ int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layou
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
                                int64_t limit_bytes = 0,  // 0: the device's
-                               int64_t vision_bytes = 0);
+                               int64_t vision_bytes = 0, int64_t adapter_bytes = 0);
 
 }  // namespace pagoda::engine

@@ -1,0 +1,207 @@
+// engine: LoRA adapters are chosen by name, loaded and unloaded while requests run, and never share prefixes.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "engine/adapters.h"
+#include "engine/engine_thread.h"
+#include "engine/load/loader.h"
+#include "engine/model_harness.h"
+#include "io/lora/lora_config.h"
+#include "io/lora/lora_file.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::Recorder;
+namespace fs = std::filesystem;
+
+std::string base() { return test::fixtures_dir() + "/model/qwen3_5"; }
+std::string adapter(const char* name) { return test::fixtures_dir() + "/lora/" + name; }
+
+EngineOptions options_with(std::vector<LoraSource> loras, int64_t lora_bytes = 0) {
+  EngineOptions options;
+  options.device = "cpu";
+  options.max_num_seqs = 4;
+  options.loras = std::move(loras);
+  options.lora_bytes = lora_bytes;
+  return options;
+}
+
+Request request_of(const std::string& lora) {
+  Request request;
+  for (int32_t i = 0; i < 64; ++i) request.prompt_ids.push_back(i % 100);
+  request.sampling.max_tokens = 8;
+  request.sampling.temperature = 0;
+  request.sampling.ignore_eos = true;
+  request.lora = lora;
+  return request;
+}
+
+// The tokens of an answer, and how many of its prompt were cached.
+std::pair<std::vector<int32_t>, int32_t> answer(test::ModelHarness& harness, const std::string& lora) {
+  static uint64_t id = 0;
+  Recorder recorder;
+  CHECK(harness.add(request_of(lora), ++id, recorder));
+  while (harness.core->has_work()) harness.core->step();
+  CHECK_OK(recorder.status);
+  return {recorder.tokens, recorder.usage.cached_tokens};
+}
+
+}  // namespace
+
+PAGODA_TEST(lora_prefixes_are_shared_only_within_an_adapter) {
+  auto harness = test::ModelHarness::open(base(), options_with({{"a", adapter("qwen3_5_all")},
+                                                                {"b", adapter("qwen3_5_rslora")},
+                                                                {"again", adapter("qwen3_5_all")}}));
+  REQUIRE(harness != nullptr);
+  const auto plain = answer(*harness, ""), a = answer(*harness, "a"), b = answer(*harness, "b");
+  CHECK_EQ(plain.second + a.second + b.second, 0);
+  CHECK(plain.first != a.first && a.first != b.first && plain.first != b.first);
+  for (const auto& [name, first] : {std::pair("", plain), std::pair("a", a), std::pair("b", b)}) {
+    const auto second = answer(*harness, name);
+    CHECK(second.second >= 48);
+    CHECK(second.first == first.first);
+  }
+  const auto again = answer(*harness, "again");  // the same numbers under another name
+  CHECK(again.second >= 48);
+  CHECK(again.first == a.first);
+  harness->check_all_free();
+}
+
+PAGODA_TEST(lora_unknown_names_are_refused) {
+  auto harness = test::ModelHarness::open(base(), options_with({{"a", adapter("qwen3_5_all")}}));
+  auto plain = test::ModelHarness::open(base(), options_with({}));
+  REQUIRE(harness != nullptr && plain != nullptr);
+  CHECK_EQ(plain->loaded.info.plan.adapter_bytes, 0);
+  CHECK(harness->loaded.info.plan.adapter_bytes > 0);
+  for (auto* each : {&harness, &plain}) {
+    Recorder recorder;
+    const auto refused = (*each)->core->prepare(request_of("x"), 1, &Recorder::on_event, &recorder);
+    CHECK(refused.status.code == StatusCode::not_found);
+    CHECK(refused.status.message.find("x") != std::string::npos);
+  }
+}
+
+PAGODA_TEST(lora_loads_and_unloads_while_the_engine_runs) {
+  const int64_t one = [] {
+    const auto info = inspect(ModelSource{base(), {}}, options_with({{"a", adapter("qwen3_5_all")}}));
+    CHECK_OK(info);
+    return info.is_ok() ? info->plan.adapter_bytes : 0;
+  }();
+  auto loaded = load(ModelSource{base(), {}}, options_with({}, one + 100), nullptr);
+  REQUIRE_OK(loaded);
+  auto engine = EngineThread::start(std::move(*loaded));
+  REQUIRE_OK(engine);
+  CHECK((*engine)->loras().empty());
+  CHECK_OK((*engine)->load_lora({"a", adapter("qwen3_5_all")}));
+  CHECK_EQ((*engine)->loras().size(), 1u);
+  CHECK((*engine)->load_lora({"a", adapter("qwen3_5_all")}).code == StatusCode::invalid_argument);
+  const Status full = (*engine)->load_lora({"b", adapter("qwen3_5_mlx")});
+  CHECK(full.code == StatusCode::out_of_memory);
+  CHECK(full.message.find(std::to_string(one)) != std::string::npos);
+  CHECK((*engine)->load_lora({"a b", adapter("qwen3_5_all")}).code == StatusCode::invalid_argument);
+  // A running request keeps its adapter after the name is gone.
+  test::HeldRecorder held;
+  CHECK_OK((*engine)->submit(request_of("a"), &test::HeldRecorder::on_event, &held).status);
+  held.wait_until_held();
+  CHECK_OK((*engine)->unload_lora("a"));
+  CHECK((*engine)->unload_lora("a").code == StatusCode::not_found);
+  Recorder other;
+  CHECK((*engine)->submit(request_of("a"), &Recorder::on_event, &other).status.code == StatusCode::not_found);
+  held.may_go = true;
+  held.wait();
+  CHECK_OK(held.status);
+  CHECK_EQ(held.tokens.size(), 8u);
+  CHECK_OK((*engine)->load_lora({"b", adapter("qwen3_5_mlx")}));  // its memory is free again
+  Recorder mlx;
+  CHECK_OK((*engine)->submit(request_of("b"), &Recorder::on_event, &mlx).status);
+  mlx.wait();
+  CHECK(mlx.tokens == held.tokens);
+  (*engine)->shut_down();
+}
+
+PAGODA_TEST(lora_memory_is_given_back_in_any_order) {
+  Adapters adapters(100 * sizeof(float));
+  auto a = adapters.reserve("a", "", 40), b = adapters.reserve("b", "", 40);
+  REQUIRE_OK(a);
+  REQUIRE_OK(b);
+  CHECK(adapters.reserve("c", "", 30).status.code == StatusCode::out_of_memory);
+  (*a).reset();
+  auto c = adapters.reserve("c", "", 30), d = adapters.reserve("d", "", 20), e = adapters.reserve("e", "", 10);
+  REQUIRE_OK(c);
+  REQUIRE_OK(d);
+  REQUIRE_OK(e);
+  CHECK_EQ((*c)->begin, 0);
+  CHECK_EQ((*d)->begin, 80);
+  CHECK_EQ((*e)->begin, 30);
+  CHECK((*c)->slot != (*d)->slot && (*d)->slot != (*b)->slot && (*e)->slot != (*c)->slot);
+}
+
+PAGODA_TEST(lora_configurations_that_change_more_are_refused_by_name) {
+  const auto refusal = [](const std::string& more) {
+    const auto config = io::parse_lora_config(R"({"peft_type": "LORA", "r": 4, "lora_alpha": 8)" + more + "}", "f");
+    return config.status;
+  };
+  CHECK_OK(refusal(""));
+  CHECK_OK(refusal(R"(, "use_dora": false, "bias": "none", "modules_to_save": null)"));
+  for (const char* key : {"use_dora", "fan_in_fan_out", "lora_bias", "use_qalora"}) {
+    const Status status = refusal(std::string(", \"") + key + "\": true");
+    CHECK(status.code == StatusCode::unsupported && status.message.find(key) != std::string::npos);
+  }
+  CHECK(refusal(R"(, "bias": "all")").code == StatusCode::unsupported);
+  CHECK(refusal(R"(, "modules_to_save": ["lm_head"])").code == StatusCode::unsupported);
+  CHECK(refusal(R"(, "rank_pattern": {"^model.*": 3})").code == StatusCode::unsupported);
+  const auto parse = [](const char* text) { return io::parse_lora_config(text, "f").status.code; };
+  CHECK(parse(R"({"peft_type": "LORA", "r": 0, "lora_alpha": 8})") == StatusCode::bad_file);
+  CHECK(parse(R"({"peft_type": "LORA", "r": 257, "lora_alpha": 8})") == StatusCode::bad_file);
+  CHECK(parse(R"({"peft_type": "LORA", "r": 4})") == StatusCode::bad_file);
+  CHECK(parse(R"({"peft_type": "IA3"})") == StatusCode::unsupported);
+  CHECK(parse(R"({"fine_tune_type": "dora", "lora_parameters": {"rank": 4, "scale": 2}})") == StatusCode::unsupported);
+  CHECK(parse("{}") == StatusCode::bad_file);
+}
+
+PAGODA_TEST(lora_files_that_do_not_fit_are_refused_before_memory_is_taken) {
+  const std::string folder = test::temporary_dir() + "/lora";
+  fs::create_directories(folder);
+  const auto write = [&](const char* config, const std::string& header, size_t num_bytes) {
+    std::ofstream(folder + "/adapter_config.json") << config;
+    std::ofstream file(folder + "/adapter_model.safetensors", std::ios::binary);
+    const uint64_t size = header.size();
+    file.write(reinterpret_cast<const char*>(&size), 8);
+    file << header << std::string(num_bytes, '\0');
+  };
+  const auto pair = [](const std::string& module, const std::string& a, const std::string& b, int a_bytes,
+                       int b_bytes) {
+    const std::string begin = R"({")" + module + R"(.lora_A.weight":{"dtype":"F32","shape":)" + a;
+    return begin + R"(,"data_offsets":[0,)" + std::to_string(a_bytes) + R"(]},")" + module +
+           R"(.lora_B.weight":{"dtype":"F32","shape":)" + b + R"(,"data_offsets":[)" + std::to_string(a_bytes) + "," +
+           std::to_string(a_bytes + b_bytes) + "]}}";
+  };
+  const char* config = R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8})";
+  const auto inspected = [&] { return inspect(ModelSource{base(), {}}, options_with({{"x", folder}})).status; };
+  const std::string q = "base_model.model.model.layers.3.self_attn.q_proj";
+  write(config, pair(q, "[2,48]", "[128,2]", 384, 1024), 1408);
+  CHECK_OK(inspected());
+  write(config, pair(q, "[2,48]", "[64,2]", 384, 512), 896);
+  CHECK(inspected().code == StatusCode::bad_file && inspected().message.find("q_proj") != std::string::npos);
+  write(config, pair(q, "[3,48]", "[128,3]", 576, 1536), 2112);  // not the rank of the configuration
+  CHECK(inspected().code == StatusCode::bad_file);
+  write(config, pair(q, "[2,48]", "[128,3]", 384, 1536), 1920);  // two ranks
+  CHECK(inspected().code == StatusCode::bad_file);
+  for (const char* module :
+       {"base_model.model.lm_head", "base_model.model.model.embed_tokens",
+        "base_model.model.model.layers.9.self_attn.q_proj", "model.visual.layers.3.self_attn.q_proj",
+        "base_model.model.model.layers.3.mlp.experts.0.gate_proj"}) {
+    write(config, pair(module, "[2,48]", "[128,2]", 384, 1024), 1408);
+    CHECK(inspected().code == StatusCode::unsupported && inspected().message.find(module) != std::string::npos);
+  }
+  write(R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8, "use_dora": true})", pair(q, "[2,48]", "[128,2]", 384, 1024),
+        1408);
+  CHECK(inspected().message.find("DoRA") != std::string::npos);
+  fs::remove(folder + "/adapter_config.json");
+  CHECK(inspected().code == StatusCode::not_found);
+}
+
+}  // namespace pagoda::engine
