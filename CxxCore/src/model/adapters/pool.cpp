@@ -76,7 +76,11 @@ Status AdapterPool::add(device::Encoder& encoder, int layer_index, Role role, co
   const auto index = static_cast<size_t>(target_of(layer_index, role));
   const AdapterTarget& target = layout_.targets()[index];
   const auto parts = static_cast<int64_t>(target.parts.size());
-  device::AdapterArgs args{.x = x, .slots = slots, .experts = {}, .out = out, .max_rank = max_rank_};
+  device::AdapterArgs args;
+  args.x = x;
+  args.slots = slots;
+  args.out = out;
+  args.max_rank = max_rank_;
   args.table = device::dense(table_.get(), DType::i64, {kMaxAdapters, 1, parts, kAdapterFields},
                              begins_[index] * static_cast<int64_t>(sizeof(int64_t)));
   args.weights = device::dense(weights_.get(), DType::f32, {size_});
