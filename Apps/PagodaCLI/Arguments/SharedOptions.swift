@@ -57,6 +57,10 @@ enum SharedOptions {
       Option(
         "host-cache-memory", value: "SIZE",
         help: "host memory for prefixes that do not fit on the device (default: none)"),
+      Option(
+        "lora", value: "NAME=DIR",
+        help: "a LoRA adapter of peft or mlx-lm, which requests choose by name; may be given several times"),
+      Option("lora-memory", value: "SIZE", help: "memory for all LoRA adapters (default: what --lora needs)"),
       Option("prefix-cache-dir", value: "DIR", help: "keep prefixes in this folder across restarts"),
       Option("prefix-cache-disk", value: "SIZE", help: "maximum size of that folder (default 8GiB)"),
       Option("speculate", value: "HOW", help: "speculative decoding, same answers: auto (default), off, mtp, lookup"),
@@ -116,12 +120,25 @@ extension Arguments {
     options.prefixCache = !has("no-prefix-cache")
     if let bytes = try bytes("checkpoint-memory") { options.checkpointBytes = bytes }
     if let bytes = try bytes("host-cache-memory") { options.hostCacheBytes = bytes }
+    options.loras = try loras()
+    if let bytes = try bytes("lora-memory") { options.loraBytes = bytes }
     if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
     options.speculation = try choice("speculate") ?? options.speculation
     if let count = try integer("speculate-max", in: 1...15) { options.maximumDrafts = Int(count) }
     try readPipeline(into: &options)
     return options
+  }
+
+  /// `NAME=DIR`, or a folder alone, whose last part is the name.
+  func loras() throws -> [LoraAdapter] {
+    try (values["lora"] ?? []).map { text in
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      let folder = parts.last ?? ""
+      let name = parts.count == 2 ? parts[0] : folder.split(separator: "/").last.map(String.init) ?? ""
+      if name.isEmpty || folder.isEmpty { throw UsageError("--lora is '\(text)'; it must be NAME=DIR") }
+      return LoraAdapter(name: name, folder: folder)
+    }
   }
 
   private func readPipeline(into options: inout EngineOptions) throws {

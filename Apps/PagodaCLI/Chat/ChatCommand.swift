@@ -56,6 +56,7 @@ final class ChatLoop {
     self.arguments = arguments
     session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
     session.contextPolicy = contextPolicy
+    session.lora = engine.loras.first?.name
     if editor.isInteractive && !arguments.has("no-history") {
       editor.history = LineHistory(path: LineHistory.standardPath())
     }

@@ -62,6 +62,7 @@ private func runGenerate(_ given: Arguments) async throws -> Int32 {
   }
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
+  request.lora = try arguments.loras().first?.name
   try request.grammar?.check()
   let receipts = try ReceiptFile(arguments)
   let engine = try await arguments.loadEngine(try arguments.singleUserOptions()) { [arguments] info in

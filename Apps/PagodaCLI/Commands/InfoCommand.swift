@@ -151,6 +151,7 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   if plan.visionBytes > 0 {
     rows.append(("vision tower", "\(readable(bytes: plan.visionBytes)) of host memory, with its cache"))
   }
+  if plan.adapterBytes > 0 { rows.append(("LoRA adapters", readable(bytes: plan.adapterBytes))) }
   if plan.hostCacheBytes > 0 {
     rows.append(("host cache", "\(readable(bytes: plan.hostCacheBytes)) of host memory for prefixes"))
   }

@@ -73,6 +73,7 @@ extension Command {
           Option("max-body", value: "SIZE", help: "maximum size of a request (default 16MiB)"),
           Option(
             "drain", value: "SECONDS", help: "how long answers in flight may take to finish at shutdown (default 30)"),
+          Option("allow-lora-loading", help: "let clients load and unload LoRA adapters (/v1/load_lora_adapter)"),
           Option("ignore-media", help: "replace images, audio and files by remarks instead of refusing them"),
           Option("responses-file", value: "FILE", help: "keep the responses of /v1/responses across restarts"),
           Option("receipts", value: "FILE", help: "append a receipt for each answer, which pagoda replay can verify"),
@@ -237,6 +238,7 @@ private func serve(
 
 private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: LogWriter?) throws -> ServerOptions {
   var options = ServerOptions()
+  options.loadsAdapters = arguments.has("allow-lora-loading")
   if let host = arguments.string("host") { options.host = host }
   if let port = try arguments.integer("port", in: 0...65535) { options.port = UInt16(port) }
   options.metricsPort = try arguments.integer("metrics-port", in: 0...65535).map { UInt16($0) }

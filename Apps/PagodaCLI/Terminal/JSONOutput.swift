@@ -77,7 +77,7 @@ extension JSONValue {
       "kv_bytes": .integer(plan.kvBytes), "state_bytes": .integer(plan.stateBytes),
       "checkpoint_bytes": .integer(plan.checkpointBytes),
       "workspace_bytes": .integer(plan.workspaceBytes), "host_cache_bytes": .integer(plan.hostCacheBytes),
-      "vision_bytes": .integer(plan.visionBytes),
+      "vision_bytes": .integer(plan.visionBytes), "adapter_bytes": .integer(plan.adapterBytes),
       "total_bytes": .integer(plan.totalBytes),
       "kv_block_bytes": .integer(plan.kvBlockBytes), "state_slot_bytes": .integer(plan.stateSlotBytes),
       "num_kv_blocks": .integer(plan.kvBlockCount), "num_state_slots": .integer(Int64(plan.stateSlotCount)),

@@ -8,6 +8,7 @@ extension ChatSession {
     var tools: [Tool] = []
     var toolFailures = ToolFailurePolicy.tellModel
     var contextPolicy = ContextPolicy.trim
+    var lora: String?
     var history: [Message] = []
     var lastCompletion: Completion?
     var turn: Turn?
@@ -27,6 +28,7 @@ extension ChatSession {
     static let isResponding = Observed(rawValue: 128)
     static let responseInProgress = Observed(rawValue: 256)
     static let contextPolicy = Observed(rawValue: 512)
+    static let lora = Observed(rawValue: 1024)
     static let end: Observed = [.history, .lastCompletion, .isResponding, .responseInProgress]
   }
 
@@ -73,6 +75,7 @@ extension ChatSession.State {
     var request = Request(messages: system + history + messages, sampling: sampling, thinking: thinking)
     request.tools = tools.map(\.definition)
     request.contextPolicy = contextPolicy
+    request.lora = lora
     return request
   }
 
@@ -90,6 +93,7 @@ extension ChatSession.State {
     request.promptProgressInterval = options.promptProgressInterval
     request.grammar = turn.grammar ?? options.grammar
     request.logitProcessor = options.logitProcessor
+    if let lora = options.lora { request.lora = lora }
     return request
   }
 

@@ -60,6 +60,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     note(.tools, \.tools)
     note(.toolFailures, \.toolFailures)
     note(.contextPolicy, \.contextPolicy)
+    note(.lora, \.lora)
     note(.history, \.history)
     note(.lastCompletion, \.lastCompletion)
     note(.isResponding, \.isResponding)
@@ -106,6 +107,12 @@ public final class ChatSession: Observable, @unchecked Sendable {
   public var contextPolicy: ContextPolicy {
     get { read(\.contextPolicy) { $0.contextPolicy } }
     set { change(.contextPolicy) { $0.contextPolicy = newValue } }
+  }
+
+  /// The LoRA adapter of the engine that answers use, by name; nil for the model alone.
+  public var lora: String? {
+    get { read(\.lora) { $0.lora } }
+    set { change(.lora) { $0.lora = newValue } }
   }
 
   /// The conversation and its settings, for saving. An answer in flight is not included.

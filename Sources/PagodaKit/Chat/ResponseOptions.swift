@@ -23,6 +23,8 @@ public struct ResponseOptions: Hashable, Sendable {
   public var priority = 0
   /// Minimum seconds between ``Event/promptProgress(_:)`` events; nil for none.
   public var promptProgressInterval: Double?
+  /// The LoRA adapter that the answer uses, by name; nil means the session's.
+  public var lora: String?
   /// Changes the logits of each token before it is sampled, or chooses the token; nil for none.
   public var logitProcessor: LogitProcessor?
 

@@ -68,6 +68,7 @@ extension Engine {
     coreRequest.share_id = std.string(request.shareID ?? "")
     coreRequest.speculate = request.speculates
     coreRequest.cache_salt = std.string(request.cacheSalt ?? "")
+    coreRequest.lora = std.string(request.lora ?? "")
     coreRequest.num_prompt_logprobs = Int32(clamping: request.promptLogProbabilities ?? -1)
     coreRequest.answer_ids = .init(request.answerTokens)
     coreRequest.prediction_ids = .init(request.predictionTokens)
@@ -82,8 +83,8 @@ extension Engine {
       box.owner = RowOwner(processor, core)
       coreRequest.row_callback = receiveRow
     }
-    // A receipt has no images, so an answer to them could not be verified with it.
-    if let take = receipts.take, request.answerTokens.isEmpty, box.owner == nil, images.isEmpty {
+    // A receipt has no images and no adapter, so an answer with them could not be verified with it.
+    if let take = receipts.take, request.answerTokens.isEmpty, box.owner == nil, images.isEmpty, request.lora == nil {
       if !coreRequest.sampling.has_seed {
         coreRequest.sampling.has_seed = true
         coreRequest.sampling.seed = UInt64.random(in: .min ... .max)

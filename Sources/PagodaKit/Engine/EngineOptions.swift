@@ -63,6 +63,12 @@ public struct EngineOptions: Hashable, Sendable {
   /// Maximum tokens drafted per step, 1 to 15; nil means 15. Models with recurrent layers use at most 7.
   public var maximumDrafts: Int?
 
+  /// LoRA adapters that requests can choose by name; see ``Request/lora``.
+  public var loras: [LoraAdapter] = []
+  /// Memory for the numbers of all LoRA adapters; nil means exactly what `loras` take. More lets
+  /// ``Engine/loadLora(_:)`` load others later.
+  public var loraBytes: Int64?
+
   /// Stages on other machines that run the later layers of the model, in order; nil means this machine alone.
   public var pipeline: Pipeline?
   /// Layers of each stage, this machine first; nil means by speed and memory.
@@ -143,6 +149,8 @@ extension EngineOptions {
     options.speculation = std.string(speculation.rawValue)
     options.identify = makesFingerprint
     options.max_drafts = try Self.chosen(maximumDrafts, "maximumDrafts")
+    for adapter in loras { options.loras.push_back(adapter.core) }
+    options.lora_bytes = try Self.chosen(loraBytes, "loraBytes")
     options.pipeline = std.string(pipeline?.description ?? "")
     options.pipeline_split = std.string((pipelineSplit ?? []).map(String.init).joined(separator: ","))
     if let seconds = pipelineTimeout {

@@ -49,6 +49,7 @@ extension MemoryPlan {
     checkpointBytes = plan.checkpoint_bytes
     hostCacheBytes = plan.host_cache_bytes
     visionBytes = plan.vision_bytes
+    adapterBytes = plan.adapter_bytes
     workspaceBytes = plan.workspace_bytes
     kvBlockBytes = plan.kv_block_bytes
     stateSlotBytes = plan.state_slot_bytes

@@ -94,6 +94,8 @@ public struct MemoryPlan: Hashable, Sendable {
   /// The vision tower, its activations and the cache of its results, in host memory. Part of `totalBytes` if the device
   /// has no dedicated memory.
   public var visionBytes: Int64 = 0
+  /// LoRA adapters; see `EngineOptions.loraBytes`.
+  public var adapterBytes: Int64 = 0
   /// Prefixes in host memory. Part of `totalBytes` if the device has no dedicated memory.
   public var hostCacheBytes: Int64 = 0
   /// One KV block.

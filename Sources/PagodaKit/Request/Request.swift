@@ -80,6 +80,8 @@ public struct Request: Hashable, Sendable {
   public var shareID: String?
   /// Requests with different salts (such as tenants) never share cached prefixes; at most 256 bytes.
   public var cacheSalt: String?
+  /// The LoRA adapter that the answer uses, by its name in ``Engine/loras``; nil for the model alone.
+  public var lora: String?
   /// Whether tokens may be drafted for this request; see `EngineOptions.speculation`.
   public var speculates = true
   /// Log probabilities of the prompt's tokens, in ``Completion/promptTokens``: nil for none, 0 for the tokens only, n
