@@ -14,7 +14,7 @@ extension Service {
       "/tokenizer_info": ["GET": .immediate { $0.tokenizerInfo() }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
     ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
-    { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }
+    { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }.merging(loraRoutes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
@@ -45,7 +45,7 @@ extension Service {
     generation.shareID = guarding.shareID(of: exchange.request)
     generation.priority = guarding.priority(of: exchange.request, generation.priority)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
-    if let peers, let prompt = generation.prompts.first, generation.prompts.count == 1 {
+    if let peers, generation.lora == nil, let prompt = generation.prompts.first, generation.prompts.count == 1 {
       let (ready, salt) = (generation, generation.cacheSalt)
       let ids = try generator.prepare(prompt, of: generation).ids
       let isFetched = peers.fetch(ids, cacheSalt: salt, trace: exchange.trace) { [self] in

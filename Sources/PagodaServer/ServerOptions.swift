@@ -56,6 +56,8 @@ public struct ServerOptions: Sendable {
   /// Whether images, audio and files in messages are replaced by remarks; otherwise requests with them are refused,
   /// because the model cannot read them. A request may decide with `ignore_media`.
   public var ignoresMedia = false
+  /// Whether clients may load and unload LoRA adapters from folders of this machine; see `EngineOptions.loraBytes`.
+  public var loadsAdapters = false
   /// A file that keeps the responses of `/v1/responses` across restarts; nil keeps the latest in memory only.
   public var responsesPath: String?
   /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.

@@ -19,7 +19,14 @@ final class Service: @unchecked Sendable {
   }
 
   let engine: Engine
-  let models: ServedModels
+  private let names: ServedModels
+  /// The names that requests may use now, including those of adapters.
+  var models: ServedModels {
+    var models = names
+    models.adapters = engine.loras.map(\.name)
+    return models
+  }
+  let loadsAdapters: Bool
   let admission: Admission
   let metrics: ModelMetrics
   let generator: Generator
@@ -38,7 +45,8 @@ final class Service: @unchecked Sendable {
     self.engine = engine
     self.host = host
     let options = host.options
-    models = entry.names
+    names = entry.names
+    loadsAdapters = options.loadsAdapters
     let plan = engine.info.plan
     metrics = entry.metrics
     admission = Admission(

@@ -35,8 +35,7 @@ struct CompletionRequest: Sendable {
     generation.promptField = "prompt"
     generation.grammar = try fields.grammar("response_format")
     if let guided = try fields.guidedGrammar() { (generation.grammar, generation.grammarField) = guided }
-    generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
-    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
+    try generation.readCommon(fields, models)
     generation.speculates = try fields.flag("speculate") ?? true
     generation.answers = madeAnswers
     generation.isStream = try fields.flag("stream") ?? false

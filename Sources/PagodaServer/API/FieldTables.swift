@@ -21,7 +21,7 @@ extension FieldTable {
   ]
 
   private static let common: Set<String> = [
-    "model", "stream", "stream_options", "n", "cache_salt", "priority", "speculate",
+    "model", "stream", "stream_options", "n", "cache_salt", "priority", "speculate", "lora",
   ]
 
   /// Bookkeeping of other servers.
@@ -74,7 +74,7 @@ extension FieldTable {
   static let responses = FieldTable(
     known: sampling.subtracting(["max_tokens"]).union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
-      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "include",
+      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "lora", "include",
       "priority", "previous_response_id", "store", "truncation", "ignore_media",
     ]),
     ignored: bookkeeping.union(["stream_options", "client_metadata"]),
@@ -90,7 +90,7 @@ extension FieldTable {
     known: [
       "model", "messages", "system", "max_tokens", "stop_sequences", "stream", "temperature", "top_k", "top_p",
       "tools", "tool_choice", "thinking", "seed", "min_p", "chat_template_kwargs", "output_format", "output_config",
-      "ignore_media",
+      "ignore_media", "lora",
     ],
     ignored: ["metadata", "service_tier", "betas", "anthropic_beta", "context_management", "inference_geo"],
     refused: ["container": [], "mcp_servers": [.array([])]])

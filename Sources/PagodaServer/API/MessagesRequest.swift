@@ -42,6 +42,7 @@ struct MessagesRequest: Sendable {
     chat = conversation.prompt(tools: tools, variables: variables)
     generation = Generation(prompts: [.chat(chat)], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
+    generation.lora = try models.adapter(in: fields)
     generation.tools = tools
     generation.forcedCall = forced
     generation.toolList = toolList

@@ -68,8 +68,7 @@ struct ResponsesRequest: Sendable {
     generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.grammar = try fields.object("text")?.grammar("format")
     generation.grammarField = "text.format"
-    generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
-    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
+    try generation.readCommon(fields, models)
     if try fields.choice("truncation", of: ["auto", "disabled"]) == "auto" { generation.contextPolicy = .trim }
     echoed = fields.echoed(instructions: instructions)
   }

@@ -27,6 +27,8 @@ struct Generation: Sendable {
   var shareID = ""
   /// Requests with different salts share no cached prefix with this one.
   var cacheSalt = ""
+  /// The LoRA adapter; nil for the model alone.
+  var lora: String?
   /// Text that the answer is expected to repeat in parts, such as a file to edit.
   var prediction: String?
   /// Whether tokens may be drafted.
@@ -49,6 +51,13 @@ struct Generation: Sendable {
 
   var sequenceCount: Int { prompts.count * answers }
   static let maximumSequences = 128
+
+  /// Reads the fields that OpenAI's endpoints have in common besides sampling.
+  mutating func readCommon(_ fields: FieldReader, _ models: ServedModels) throws {
+    priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
+    cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
+    lora = try models.adapter(in: fields)
+  }
 
   /// A format or a forced call applies to the whole answer, part of which the client has already given.
   func checkContinued() throws {

@@ -228,6 +228,7 @@ final class Generator: Sendable {
       request.shareID = generation.shareID
       request.callGrammar = prompt.callGrammar
       request.cacheSalt = generation.cacheSalt
+      request.lora = generation.lora
       request.speculates = generation.speculates
       request.promptProgressInterval = generation.progressInterval
       if let text = generation.prediction {

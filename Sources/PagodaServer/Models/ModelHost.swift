@@ -96,9 +96,15 @@ final class ModelHost: @unchecked Sendable {
   func entry(named name: String) -> Entry? {
     if let entry = entries.first(where: { $0.names.names.contains(name) }) { return entry }
     if let entry = entries.first(where: { ServedModels(names: $0.names.names).contains(name) }) { return entry }
+    if let entry = entries.first(where: { adapters(of: $0).contains(name) }) { return entry }
     guard let alias = options.aliases.first(where: { $0.matches(name) || ServedModels.ollamaName($0.pattern) == name })
     else { return nil }
     return entries.first { $0.names.names.contains(alias.model) }
+  }
+
+  /// The adapters of a model: those that are loaded, or that will be when it is.
+  func adapters(of entry: Entry) -> [String] {
+    state(of: entry).service?.engine.loras.map(\.name) ?? entry.model?.options.loras.map(\.name) ?? []
   }
 
   var listed: [String] { entries.flatMap(\.names.listed) }

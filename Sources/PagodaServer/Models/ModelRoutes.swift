@@ -50,7 +50,7 @@ extension ModelHost {
 
   /// Every name that is listed, with its model.
   private var rows: [(name: String, entry: Entry)] {
-    entries.flatMap { entry in entry.names.listed.map { ($0, entry) } }
+    entries.flatMap { entry in (entry.names.listed + adapters(of: entry)).map { ($0, entry) } }
   }
 
   private func modelList(_ request: HTTPRequest) -> HTTPResponse {
@@ -107,7 +107,11 @@ extension ModelHost {
       .init(
         key: "input_modalities", value: .array((info.readsImages ? ["text", "image"] : ["text"]).map { .string($0) })),
     ]
-    if entry.names.names[0] != name { members.append(.init(key: "root", value: .string(entry.names.names[0]))) }
+    if adapters(of: entry).contains(name) {
+      members.append(.init(key: "parent", value: .string(entry.names.names[0])))
+    } else if entry.names.names[0] != name {
+      members.append(.init(key: "root", value: .string(entry.names.names[0])))
+    }
     if entries.count > 1 {
       let isLoaded = state(of: entry).service != nil
       members.append(.init(key: "loaded", value: .bool(isLoaded)))

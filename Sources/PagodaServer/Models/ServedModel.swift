@@ -65,23 +65,37 @@ public struct ModelAlias: Hashable, Sendable {
 struct ServedModels: Sendable {
   var names: [String]
   var aliases: [ModelAlias] = []
+  /// LoRA adapters of the model.
+  var adapters: [String] = []
   /// Whether images, audio and files are replaced by remarks, unless a request says otherwise.
   var ignoresMedia = false
   /// Whether the model has a vision tower.
   var readsImages = false
 
   /// Names, and aliases without `*`.
-  var listed: [String] { names + aliases.filter { !$0.isPattern }.map(\.pattern) }
+  var listed: [String] { names + adapters + aliases.filter { !$0.isPattern }.map(\.pattern) }
 
   /// `:latest`, which Ollama's clients add, is optional.
   func contains(_ name: String) -> Bool {
-    names.contains { $0 == name || Self.ollamaName($0) == name } || aliases.contains { $0.matches(name) }
+    (names + adapters).contains { $0 == name || Self.ollamaName($0) == name } || aliases.contains { $0.matches(name) }
   }
 
   func name(in fields: FieldReader) throws -> String {
     guard let name = try fields.string("model", maximumBytes: 512) else { return names[0] }
     guard contains(name) else { throw Self.unknown(name, listed) }
     return name
+  }
+
+  /// The adapter that a request uses: that of `lora`, or the one that `model` names.
+  func adapter(in fields: FieldReader) throws -> String? {
+    if let lora = try fields.string("lora", maximumBytes: 200), !lora.isEmpty {
+      if adapters.contains(lora) { return lora }
+      throw APIError.invalid(
+        "no LoRA adapter named '\(lora.prefix(100))' is loaded", param: "lora", code: "model_not_found", status: 404)
+    }
+    guard let name = try fields.string("model", maximumBytes: 512) else { return nil }
+    if names.contains(where: { $0 == name || Self.ollamaName($0) == name }) { return nil }
+    return adapters.first { $0 == name || Self.ollamaName($0) == name }
   }
 
   static func unknown(_ name: String, _ listed: [String]) -> APIError {
