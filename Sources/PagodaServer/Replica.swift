@@ -97,7 +97,8 @@ extension Service {
   /// Reads the body as the endpoint that it is for would: the tokens, and so the answer, are exact.
   private func prefix(_ exchange: Exchange) throws {
     let body = exchange.request.body
-    let generation = try prefixRequest(body, owner: guarding.owner(of: exchange.request))
+    let generation = try prefixRequest(
+      body, owner: guarding.owner(of: exchange.request), seal: guarding.seal(of: exchange.request))
     guard generation.prompts.count == 1 else {
       throw APIError.invalid("prompt has \(generation.prompts.count) prompts; one at a time", param: "prompt")
     }
@@ -115,7 +116,7 @@ extension Service {
             ] + load + identity))))
   }
 
-  private func prefixRequest(_ body: [UInt8], owner: String) throws -> Generation {
+  private func prefixRequest(_ body: [UInt8], owner: String, seal: ReasoningSeal) throws -> Generation {
     let fields = try FieldReader(body: body, table: .prefix)
     if fields["messages"] != nil && fields["prompt"] != nil {
       throw APIError.invalid("messages and prompt exclude each other", param: "messages")
@@ -124,8 +125,11 @@ extension Service {
     let guess = fields["messages"] != nil ? "chat" : fields["input"] != nil ? "responses" : "completions"
     switch try fields.choice("api", of: kinds) ?? guess {
     case "chat": return try ChatRequest(body, models: models).generation
-    case "responses": return try ResponsesRequest(body, models: models, store: responses, owner: owner).generation
-    case "messages": return try MessagesRequest(body, models: models, counts: true).generation
+    case "responses":
+      return try ResponsesRequest(
+        body, models: models, store: responses, conversations: conversations, owner: owner, seal: seal
+      ).generation
+    case "messages": return try MessagesRequest(body, models: models, seal: seal, counts: true).generation
     default: return try CompletionRequest(body, models: models, vocabularySize: engine.info.vocabularySize).generation
     }
   }

@@ -14,7 +14,8 @@ extension Service {
       "/tokenizer_info": ["GET": .immediate { $0.tokenizerInfo() }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
     ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
-    { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }.merging(loraRoutes) { $1 }
+    { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }.merging(ModelHost.fileRoutes) { $1 }
+      .merging(ModelHost.batchRoutes) { $1 }.merging(ModelHost.conversationRoutes) { $1 }.merging(loraRoutes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
@@ -29,12 +30,14 @@ extension Service {
   }
 
   private func messages(_ exchange: Exchange) throws {
-    let request = try MessagesRequest(exchange.request.body, models: models)
-    try generate(request.generation, MessagesFormat(request: request), exchange)
+    let seal = guarding.seal(of: exchange.request)
+    let request = try MessagesRequest(exchange.request.body, models: models, seal: seal)
+    try generate(request.generation, MessagesFormat(request: request, seal: seal), exchange)
   }
 
   private func countTokens(_ exchange: Exchange) throws {
-    let request = try MessagesRequest(exchange.request.body, models: models, counts: true)
+    let request = try MessagesRequest(
+      exchange.request.body, models: models, seal: guarding.seal(of: exchange.request), counts: true)
     let count = try engine.encode(request.chat).ids.count
     exchange.reply(.whole(.json(.object(["input_tokens": .integer(Int64(count))]))))
   }

@@ -92,6 +92,7 @@ public struct ServerOptions: Sendable {
   package var keepAliveSeconds = 10.0
   package var pendingEvents = 4096
   package var allBodyBytes = 256 << 20
+  var fileLimits = FileStore.Limits()
   /// Lines dropped by the log, for `/metrics`.
   package var droppedLogLines: (@Sendable () -> Int)?
 

@@ -14,6 +14,8 @@ final class Service: @unchecked Sendable {
     case stream(@Sendable (Service, Exchange) throws -> Void)
     /// A JSON body; the answer needs no model in memory.
     case host(APIError.Shape, @Sendable (ModelHost, Exchange) throws -> Void)
+    /// A form with a file; the answer needs no model in memory.
+    case upload(@Sendable (ModelHost, Multipart, Exchange) throws -> Void)
     /// A JSON body; answered by a worker; `isGeneration` makes it count against the queue.
     case json(isGeneration: Bool, APIError.Shape, @Sendable (Service, Exchange) throws -> Void)
   }
@@ -37,6 +39,7 @@ final class Service: @unchecked Sendable {
   let reranking: Reranking
   let statusFeed: StatusFeed
   let responses: ResponseStore
+  let conversations: ConversationStore
   let sharing: PrefixSharing?
   let peers: PrefixPeers?
   private weak var host: ModelHost?
@@ -61,6 +64,7 @@ final class Service: @unchecked Sendable {
     reranking = options.reranking
     statusFeed = StatusFeed(engine)
     responses = host.responses
+    conversations = host.conversations
     sharing = host.sharing
     peers =
       if let sharing, !host.peers.isEmpty {
@@ -68,6 +72,9 @@ final class Service: @unchecked Sendable {
       } else { nil }
     replica = Replica(name: options.replicaName, modelPath: entry.path, fingerprint: engine.info.fingerprint)
   }
+
+  /// Logs and counts an answer that no connection waits for.
+  func finished(_ exchange: Exchange) { host?.finished(exchange) }
 
   func dispatch(_ work: @escaping @Sendable () -> Void) { host?.dispatch(work) }
 }

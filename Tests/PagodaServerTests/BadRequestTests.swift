@@ -117,7 +117,9 @@ import Testing
     for (path, body) in [
       ("/v1/responses", "{}"), ("/v1/responses", #"{"input":[]}"#), ("/v1/responses", #"{"input":5}"#),
       ("/v1/responses", #"{"input":"x","previous_response_id":"resp_1"}"#),
-      ("/v1/responses", #"{"input":"x","background":true}"#),
+      ("/v1/responses", #"{"input":"x","background":true,"store":false}"#),
+      ("/v1/responses", #"{"input":"x","background":true,"stream":true}"#),
+      ("/v1/responses", #"{"input":"x","conversation":"conv_1","previous_response_id":"resp_1"}"#),
       ("/v1/responses", #"{"input":"x","max_output_tokens":0}"#),
       ("/v1/responses", #"{"input":[{"type":"function_call_output","call_id":"c","output":"x"}]}"#),
       ("/v1/messages", "{\(user)}"), ("/v1/messages", "{\(user),\"max_tokens\":0}"),

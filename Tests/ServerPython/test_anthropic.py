@@ -30,6 +30,29 @@ def test_thinking(anthropic_client):
     assert [block.type for block in off.content] == ["text"]
 
 
+def test_thinking_is_signed(anthropic_client):
+    def ask(messages):
+        return anthropic_client.messages.create(
+            model=MODEL, max_tokens=2000, messages=messages, thinking={"type": "enabled", "budget_tokens": 1024})
+
+    question = user("What is 12 plus 30?")
+    whole = ask(question)
+    with anthropic_client.messages.stream(
+            model=MODEL, max_tokens=2000, messages=question, thinking={"type": "enabled", "budget_tokens": 1024}) as stream:
+        streamed = stream.get_final_message()
+    assert whole.content[0].signature and streamed.content[0].signature == whole.content[0].signature
+
+    def again(thinking, signature):
+        block = {"type": "thinking", "thinking": thinking, "signature": signature}
+        return ask([*question, {"role": "assistant", "content": [block, {"type": "text", "text": "42"}]}, *user("And 1 more?")])
+
+    first = whole.content[0]
+    assert again(first.thinking, first.signature).content
+    assert again("other", "signed elsewhere").content, "of another server: it says nothing"
+    with pytest.raises(anthropic.BadRequestError, match="signature"):
+        again(first.thinking + "!", first.signature)
+
+
 def test_limits_and_stop_sequences(anthropic_client):
     cut = anthropic_client.messages.create(model=MODEL, max_tokens=2, messages=user(FRANCE))
     assert cut.stop_reason == "max_tokens"

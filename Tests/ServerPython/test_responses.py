@@ -4,7 +4,7 @@ import json
 import openai
 import pytest
 import requests
-from conftest import MODEL, Server, user
+from conftest import MODEL, Server, user, wait_for
 
 PARIS = "What is the capital of France?"
 
@@ -163,3 +163,78 @@ def test_keys_see_their_own_and_the_file_keeps_them(tmp_path):
     finally:
         running.stop()
     assert len(kept.read_text().splitlines()) >= 2 and all(json.loads(line) for line in kept.read_text().splitlines())
+
+
+def test_a_response_in_the_background(openai_client, server):
+    first = openai_client.responses.create(model=MODEL, input=PARIS, background=True)
+    assert first.status == "queued" and first.background is True and not first.output
+    wait_for(lambda: openai_client.responses.retrieve(first.id).status == "completed", "end of the response")
+    done = openai_client.responses.retrieve(first.id)
+    assert "Paris" in done.output_text and done.background is True and done.usage.output_tokens > 0
+    assert openai_client.responses.create(model=MODEL, input="And of Japan?", previous_response_id=first.id).output_text
+    endless = {"ignore_eos": True, "speculate": False}
+    running = openai_client.responses.create(
+        model=MODEL, input="Count.", background=True, max_output_tokens=8000, extra_body=endless)
+    wait_for(lambda: requests.get(server.url + "/health").json()["running"] > 0, "running response")
+    assert openai_client.responses.cancel(running.id).status == "cancelled"
+    wait_for(lambda: openai_client.responses.retrieve(running.id).status == "cancelled", "end of the response")
+    server.wait_until_idle()
+    with pytest.raises(openai.BadRequestError, match="temperature"):
+        openai_client.responses.create(model=MODEL, input="x", background=True, temperature=-1)
+    with pytest.raises(openai.BadRequestError, match="stored responses cannot be streamed"):
+        openai_client.responses.retrieve(first.id, stream=True)
+
+
+def test_conversations(openai_client):
+    conversation = openai_client.conversations.create(
+        metadata={"topic": "cities"}, items=[{"type": "message", "role": "user", "content": PARIS}])
+    assert conversation.metadata == {"topic": "cities"}
+    first = openai_client.responses.create(model=MODEL, input="Please.", conversation=conversation.id)
+    assert first.conversation.id == conversation.id
+    second = openai_client.responses.create(model=MODEL, input="And of Japan?", conversation={"id": conversation.id}, stream=True)
+    text = "".join(event.delta for event in second if event.type == "response.output_text.delta")
+    items = openai_client.conversations.items.list(conversation.id, order="asc").data
+    assert [(item.role, item.content[0].text) for item in items[1:]] == [
+        ("user", "Please."), ("assistant", first.output_text), ("user", "And of Japan?"), ("assistant", text)]
+    whole = [{"role": "user", "content": PARIS}, {"role": "user", "content": "Please."},
+             {"role": "assistant", "content": first.output_text}, {"role": "user", "content": "And of Japan?"}]
+    same = openai_client.responses.create(model=MODEL, input=whole, store=False)
+    assert same.output_text == text
+    assert [item.id for item in openai_client.conversations.items.list(conversation.id, limit=2, order="asc")] == [item.id for item in items]
+    assert openai_client.conversations.items.retrieve(items[1].id, conversation_id=conversation.id) == items[1]
+    openai_client.conversations.items.delete(items[0].id, conversation_id=conversation.id)
+    added = openai_client.conversations.items.create(conversation.id, items=[{"type": "message", "role": "user", "content": "And?"}])
+    left = openai_client.conversations.items.list(conversation.id, order="asc").data
+    assert [item.id for item in left] == [item.id for item in items[1:] + added.data]
+    assert openai_client.conversations.update(conversation.id, metadata={"a": "b"}).metadata == {"a": "b"}
+    with pytest.raises(openai.BadRequestError, match="exclude"):
+        openai_client.responses.create(model=MODEL, input="x", conversation=conversation.id, previous_response_id=first.id)
+    assert openai_client.conversations.delete(conversation.id).deleted
+    for read in (lambda: openai_client.conversations.retrieve(conversation.id),
+                 lambda: openai_client.responses.create(model=MODEL, input="x", conversation=conversation.id)):
+        with pytest.raises(openai.NotFoundError):
+            read()
+
+
+def test_thinking_is_sent_back_encrypted(openai_client, server):
+    think = {"effort": "high"}
+    first = openai_client.responses.create(model=MODEL, input="What is 12 plus 30?", reasoning=think, store=False,
+                                           include=["reasoning.encrypted_content"])
+    thought = next(item for item in first.output if item.type == "reasoning")
+    assert thought.encrypted_content and thought.content[0].text not in thought.encrypted_content
+    asked = [{"role": "user", "content": "What is 12 plus 30?"}]
+    call = {"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"}
+    rest = [call, {"type": "function_call_output", "call_id": "c", "output": "42"}]  # a turn whose thinking templates keep
+    sealed = {"type": "reasoning", "id": thought.id, "summary": [], "encrypted_content": thought.encrypted_content}
+    plain = {"type": "reasoning", "id": thought.id, "summary": [], "content": [{"type": "reasoning_text", "text": thought.content[0].text}]}
+    assert shown(server, input=asked + [sealed] + rest) == shown(server, input=asked + [plain] + rest)
+    changed = {**sealed, "encrypted_content": thought.encrypted_content[:-6] + "AAAAA="}
+    with pytest.raises(openai.BadRequestError, match="has been changed"):
+        openai_client.responses.create(model=MODEL, input=asked + [changed] + rest)
+    foreign = requests.post(server.url + "/v1/responses", json={
+        "input": asked + [{**sealed, "encrypted_content": "gAAAAAB"}] + rest, "max_output_tokens": 2})
+    assert foreign.status_code == 200 and "input.encrypted_content" in foreign.headers["x-pagoda-ignored-fields"]
+    events = openai_client.responses.create(model=MODEL, input="What is 12 plus 30?", reasoning=think, stream=True,
+                                            include=["reasoning.encrypted_content"])
+    done = [event.item for event in events if event.type == "response.output_item.done" and event.item.type == "reasoning"]
+    assert done[0].encrypted_content

@@ -75,16 +75,25 @@ extension FieldTable {
     known: sampling.subtracting(["max_tokens"]).union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
       "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "lora", "include",
-      "priority", "previous_response_id", "store", "truncation", "ignore_media",
+      "priority", "previous_response_id", "store", "truncation", "ignore_media", "background", "conversation",
     ]),
     ignored: bookkeeping.union(["stream_options", "client_metadata"]),
     noted: noted.merging(["max_tool_calls": []]) { $1 },
     refused: unsupported.merging([
-      "conversation": [], "background": off, "prompt": [],
+      "prompt": [],
       "context_management": [], "n": [.integer(1)],
       "prompt_logprobs": [], "structured_outputs": [], "guided_json": [], "guided_regex": [], "guided_choice": [],
       "guided_grammar": [],
     ]) { $1 })
+
+  static let batches = FieldTable(
+    known: ["input_file_id", "endpoint", "completion_window", "metadata"], ignored: [],
+    noted: ["output_expires_after": []],
+    refused: [:])
+
+  static let messageBatches = FieldTable(known: ["requests"], ignored: ["betas"], refused: [:])
+
+  static let conversations = FieldTable(known: ["items", "metadata"], ignored: [], refused: [:])
 
   static let messages = FieldTable(
     known: [

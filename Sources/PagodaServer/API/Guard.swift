@@ -86,7 +86,16 @@ struct Guard: Sendable {
 
   /// A class outranks all shares, so clients may lower their priority (raise the value) but not go before their key's.
   func priority(of request: HTTPRequest, _ asked: Int) -> Int {
-    max(asked, keyIndex(request).map { keys[$0].priority } ?? 0)
+    let own = max(asked, keyIndex(request).map { keys[$0].priority } ?? 0)
+    return request.isBatch ? min(own + Self.batchPriority, Int(Int32.max)) : own
+  }
+
+  /// Lines of batches run after the requests of clients that wait.
+  private static let batchPriority = 1_000_000
+
+  /// Signs and encrypts the thinking that a client's key gets and sends back.
+  func seal(of request: HTTPRequest) -> ReasoningSeal {
+    ReasoningSeal(key: Array(secret.salt(key: keyIndex(request).map { keys[$0].key } ?? "", "reasoning").utf8))
   }
 
   private func checkKey(_ request: HTTPRequest) throws {

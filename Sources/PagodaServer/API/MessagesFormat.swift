@@ -3,6 +3,7 @@ import PagodaKit
 
 struct MessagesFormat: AnswerFormat {
   let request: MessagesRequest
+  let seal: ReasoningSeal
   let id = randomID("msg_")
 
   var errorShape: APIError.Shape { .anthropic }
@@ -18,7 +19,8 @@ struct MessagesFormat: AnswerFormat {
     if !answer.reasoning.isEmpty {
       content.append(
         .object([
-          "type": .string("thinking"), "thinking": .string(answer.reasoning), "signature": .string(""),
+          "type": .string("thinking"), "thinking": .string(answer.reasoning),
+          "signature": .string(seal.sign(answer.reasoning)),
         ]))
     }
     if !answer.text.isEmpty || answer.calls.isEmpty {
@@ -74,6 +76,7 @@ struct MessagesEncoder: StreamEncoder {
   private let reader: AnswerReader
   private var answer = Answer()
   private var block: Block?
+  private var thinking = ""  // of the open block
   private var blockCount = 0
 
   init(format: MessagesFormat, reader: AnswerReader, promptTokens: Int) {
@@ -109,6 +112,7 @@ struct MessagesEncoder: StreamEncoder {
     case .reasoning(let text):
       let begin = open(
         .thinking, ["type": .string("thinking"), "thinking": .string(""), "signature": .string("")])
+      thinking += text
       return begin + delta(["type": .string("thinking_delta"), "thinking": .string(text)])
     case .callBegin(let index, let id, let name):
       answer.calls.append(ToolCall(id: id, name: name))
@@ -152,9 +156,14 @@ struct MessagesEncoder: StreamEncoder {
   }
 
   private mutating func close() -> String {
-    guard block != nil else { return "" }
+    guard let open = block else { return "" }
+    var text = ""
+    if case .thinking = open {
+      text = delta(["type": .string("signature_delta"), "signature": .string(format.seal.sign(thinking))])
+      thinking = ""
+    }
     block = nil
-    return event("content_block_stop", ["index": .integer(Int64(blockCount - 1))])
+    return text + event("content_block_stop", ["index": .integer(Int64(blockCount - 1))])
   }
 
   private func delta(_ delta: KeyValuePairs<String, JSONValue>) -> String {

@@ -8,14 +8,14 @@ struct MessagesRequest: Sendable {
   var unknownFields: [String]
 
   /// `counts` is for count_tokens, which needs no limit.
-  init(_ body: [UInt8], models: ServedModels, counts: Bool = false) throws {
+  init(_ body: [UInt8], models: ServedModels, seal: ReasoningSeal, counts: Bool = false) throws {
     let fields = try FieldReader(body: body, table: counts ? .countTokens : .messages).withMedia(models)
     unknownFields = fields.unknown
     model = try models.name(in: fields)
     guard let list = try fields.objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else {
       throw fields.missing("messages")
     }
-    var conversation = try Conversation(anthropic: list)
+    var conversation = try Conversation(anthropic: list, seal: seal)
     if let system = try fields.content("system") { conversation.addSystem(Self.stable(system)) }
     var sampling = try fields.sampling(["temperature", "top_k", "top_p", "min_p", "seed"])
     let limit = try fields.tokenLimit("max_tokens")
@@ -78,7 +78,7 @@ struct MessagesRequest: Sendable {
 
 extension Conversation {
   /// Anthropic's `messages`: content blocks of text, thinking, tool use and tool results.
-  fileprivate init(anthropic list: [FieldReader]) throws {
+  fileprivate init(anthropic list: [FieldReader], seal: ReasoningSeal) throws {
     self.init()
     for message in list {
       guard let role = try message.choice("role", of: ["user", "assistant", "system"]) else {
@@ -92,7 +92,7 @@ extension Conversation {
       } else if role == "user" {
         try addUser(blocks: message)
       } else {
-        try addAssistant(blocks: message)
+        try addAssistant(blocks: message, seal)
       }
     }
   }
@@ -127,14 +127,19 @@ extension Conversation {
     if !parts.isEmpty { addUser(parts) }
   }
 
-  private mutating func addAssistant(blocks message: FieldReader) throws {
+  private mutating func addAssistant(blocks message: FieldReader, _ seal: ReasoningSeal) throws {
     var text = ""
     var reasoning = ""
     var calls: [ToolCall] = []
     for block in try message.objects("content", maximum: 10_000) ?? [] {
       switch try block.string("type") {
       case "text": text += try block.string("text") ?? ""
-      case "thinking": reasoning += try block.string("thinking") ?? ""
+      case "thinking":
+        let text = try block.string("thinking") ?? ""
+        if let signature = try block.string("signature"), seal.isForged(signature, of: text) {
+          throw APIError.invalid("\(block.path)signature is not of this thinking", param: block.path + "signature")
+        }
+        reasoning += text
       case "redacted_thinking": break
       // Actions of Anthropic's own servers: a remark in the text.
       case let type? where type == "server_tool_use" || type == "mcp_tool_use" || type.hasSuffix("_tool_result"):

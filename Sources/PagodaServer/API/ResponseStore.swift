@@ -58,13 +58,14 @@ final class ResponseStore: @unchecked Sendable {
     ]).text + "\n"
   }
 
-  func add(_ response: JSONValue, input: [JSONValue], owner: String) {
+  /// - Parameter isLasting: whether it is written to the file, if there is one.
+  func add(_ response: JSONValue, input: [JSONValue], owner: String, isLasting: Bool = true) {
     guard let id = response["id"]?.stringValue else { return }
     let entry = Entry(owner: owner, response: response, input: input, bytes: 0)
     let line = Self.line(entry)
     lock.withLock {
       keep(id, owner, response, input, bytes: line.utf8.count)
-      try? file?.write(contentsOf: Data(line.utf8))
+      if isLasting { try? file?.write(contentsOf: Data(line.utf8)) }
     }
   }
 
@@ -109,5 +110,12 @@ final class ResponseStore: @unchecked Sendable {
     let found = lock.withLock { running[id].flatMap { $0.owner == owner ? $0.cancel : nil } }
     found?()
     return found != nil
+  }
+}
+
+extension JSONValue {
+  /// The same object with another value for a key that it has.
+  func with(_ key: String, _ value: JSONValue) -> JSONValue {
+    .object((objectValue ?? []).map { $0.key == key ? .init(key: key, value: value) : $0 })
   }
 }

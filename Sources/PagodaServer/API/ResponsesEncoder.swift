@@ -16,7 +16,7 @@ struct ResponsesEncoder: StreamEncoder {
 
     func json(_ status: ResponsesFormat.ItemStatus, _ format: ResponsesFormat) -> JSONValue {
       switch self {
-      case .reasoning(let id, let text): ResponsesFormat.reasoning(id, text, status)
+      case .reasoning(let id, let text): format.reasoning(id, text, status)
       case .message(let id, let text, let logprobs): ResponsesFormat.message(id, text, .array(logprobs), status)
       case .call(let call): format.call(call, status)
       }

@@ -13,6 +13,7 @@ struct ResponsesFormat: AnswerFormat {
   let request: ResponsesRequest
   let tokens: TokenTexts
   var store: ResponseStore?
+  var conversations: ConversationStore?
   var owner = ""
   let id = randomID("resp_")
   let created = Int64(Date().timeIntervalSince1970)
@@ -31,9 +32,13 @@ struct ResponsesFormat: AnswerFormat {
   /// Stores a response that ended normally, if requested.
   func keep(_ response: JSONValue) {
     ended()
-    if request.isStored, response["status"]?.stringValue != "cancelled" {
+    let isCancelled = response["status"]?.stringValue == "cancelled"
+    if request.isStored, !isCancelled || request.isBackground {
       store?.add(response, input: request.items, owner: owner)
     }
+    guard let id = request.conversation, !isCancelled else { return }
+    // A conversation that was deleted meanwhile, or is full, is not extended; its next use reports that.
+    _ = try? conversations?.add(request.given + (response["output"]?.arrayValue ?? []), to: id, owner: owner)
   }
 
   func response(_ answers: [Answer]) -> JSONValue {
@@ -44,7 +49,7 @@ struct ResponsesFormat: AnswerFormat {
     let last = isCut && !hasCalls ? ItemStatus.incomplete : .completed
     if !answer.reasoning.isEmpty {
       let isLast = isCut && answer.text.isEmpty && !hasCalls
-      output.append(Self.reasoning(randomID("rs_"), answer.reasoning, isLast ? .incomplete : .completed))
+      output.append(reasoning(randomID("rs_"), answer.reasoning, isLast ? .incomplete : .completed))
     }
     if !answer.text.isEmpty || (!hasCalls && answer.reasoning.isEmpty) {
       output.append(Self.message(randomID("msg_"), answer.text, logprobs(answer.textTokens), last))
@@ -58,16 +63,17 @@ struct ResponsesFormat: AnswerFormat {
 
   /// The response; without a completion while it is being generated.
   func object(
-    _ output: [JSONValue], completion: Completion?, reasoningTokens: Int = 0, error: APIError? = nil
+    _ output: [JSONValue], completion: Completion?, reasoningTokens: Int = 0, error: APIError? = nil,
+    status other: String? = nil
   ) -> JSONValue {
     let isCut = completion?.finishReason == .length
     let isCancelled = completion?.finishReason == .cancelled
     let ending = isCancelled ? "cancelled" : isCut ? "incomplete" : "completed"
-    let status = error != nil ? "failed" : completion == nil ? "in_progress" : ending
+    let status = other ?? (error != nil ? "failed" : completion == nil ? "in_progress" : ending)
     let members: [JSONValue.Member] = [
       .init(key: "id", value: .string(id)), .init(key: "object", value: .string("response")),
       .init(key: "created_at", value: .integer(created)), .init(key: "status", value: .string(status)),
-      .init(key: "background", value: .bool(false)),
+      .init(key: "background", value: .bool(request.isBackground)),
       .init(
         key: "error",
         value: error.map { .object(["code": .string($0.code ?? $0.type), "message": .string($0.message)]) } ?? .null),
@@ -96,12 +102,18 @@ struct ResponsesFormat: AnswerFormat {
     request.wantsLogprobs ? tokens.chatLogprobs(list)["content"] ?? .array([]) : .array([])
   }
 
-  static func reasoning(_ id: String, _ text: String, _ status: ItemStatus) -> JSONValue {
+  func reasoning(_ id: String, _ text: String, _ status: ItemStatus) -> JSONValue {
     let content = JSONValue.object(["type": .string("reasoning_text"), "text": .string(text)])
-    return .object([
-      "id": .string(id), "type": .string("reasoning"), "summary": .array([]),
-      "content": .array(status == .inProgress ? [] : [content]), "status": .string(status.rawValue),
-    ])
+    var members: [JSONValue.Member] = [
+      .init(key: "id", value: .string(id)), .init(key: "type", value: .string("reasoning")),
+      .init(key: "summary", value: .array([])),
+      .init(key: "content", value: .array(status == .inProgress ? [] : [content])),
+      .init(key: "status", value: .string(status.rawValue)),
+    ]
+    if status != .inProgress, let seal = request.seal {
+      members.append(.init(key: "encrypted_content", value: .string(seal.seal(text))))
+    }
+    return .object(members)
   }
 
   static func part(_ text: String, _ logprobs: JSONValue = .array([])) -> JSONValue {

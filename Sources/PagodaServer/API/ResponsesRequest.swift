@@ -8,11 +8,17 @@ struct ResponsesRequest: Sendable {
   var wantsLogprobs = false
   var unknownFields: [String]
   var items: [JSONValue]  // everything that the response answers, including items of earlier responses
+  var given: [JSONValue]  // the items of the request itself
   var isStored: Bool
+  var isBackground: Bool
+  var conversation: String?  // the id of the conversation that it continues
+  /// Encrypts the thinking for the client, if requested.
+  var seal: ReasoningSeal?
 
   /// `isCompaction` requests a summary of the conversation instead of its next answer.
   init(
-    _ body: [UInt8], models: ServedModels, store: ResponseStore, owner: String, isCompaction: Bool = false
+    _ body: [UInt8], models: ServedModels, store: ResponseStore, conversations: ConversationStore, owner: String,
+    seal: ReasoningSeal, isCompaction: Bool = false
   ) throws {
     let fields = try FieldReader(body: body, table: .responses).withMedia(models)
     unknownFields = fields.unknown
@@ -23,6 +29,16 @@ struct ResponsesRequest: Sendable {
     let given = try fields.inputItems()
     var readers = given
     items = given.map { .object($0.members) }
+    self.given = items
+    self.conversation = try fields.conversationID()
+    if let id = self.conversation {
+      guard let entry = conversations.find(id, owner: owner) else {
+        throw ModelHost.notFound("Conversation", id, "conversation")
+      }
+      readers =
+        entry.items.map { FieldReader($0.objectValue ?? [], path: "conversation: ", media: fields.media) } + given
+      items = entry.items + items
+    }
     if let previous = try fields.string("previous_response_id", maximumBytes: 256) {
       guard let entry = store.find(previous, owner: owner) else {
         throw APIError.invalid(
@@ -35,7 +51,15 @@ struct ResponsesRequest: Sendable {
       items = history + items
     }
     isStored = try fields.flag("store") ?? true
-    try conversation.add(responses: readers)
+    isBackground = try fields.flag("background") ?? false
+    if isBackground && !isStored {
+      throw APIError.invalid("background needs store: the answer is fetched later", param: "background")
+    }
+    if try isBackground && fields.flag("stream") ?? false {
+      throw APIError.invalid(
+        "background answers cannot be streamed; fetch the response until it has ended", param: "stream")
+    }
+    unknownFields += try conversation.add(responses: readers, seal: seal)
     if conversation.messages.isEmpty { throw APIError.invalid("input has no message", param: "input") }
     if isCompaction { conversation.addUser(CompactFormat.instruction) }
 
@@ -53,6 +77,7 @@ struct ResponsesRequest: Sendable {
     guard included.allSatisfy({ $0.stringValue != nil }) else {
       throw APIError.invalid("include must be a list of strings", param: "include")
     }
+    if included.contains(.string("reasoning.encrypted_content")) { self.seal = seal }
     let count = try fields.integer("top_logprobs", in: 0...20)
     wantsLogprobs = count ?? 0 > 0 || included.contains(.string("message.output_text.logprobs"))
     if wantsLogprobs { sampling.topLogProbabilities = count ?? 0 }
@@ -91,16 +116,36 @@ extension FieldReader {
     guard let items = try objects("input", maximum: Conversation.maximumMessages), !items.isEmpty else {
       throw APIError.invalid("input is empty", param: "input")
     }
-    return items.map { item in
+    return Self.withIDs(items)
+  }
+
+  /// Items with a type and an id, which are added where they are missing.
+  static func withIDs(_ items: [FieldReader]) -> [FieldReader] {
+    items.map { item in
       var members = item.members.filter { $0.key != "type" && $0.key != "id" }
       members.insert(.init(key: "type", value: item["type"] ?? .string("message")), at: 0)
       members.insert(.init(key: "id", value: item["id"] ?? .string(randomID("item_"))), at: 0)
-      return FieldReader(members, path: item.path, media: media)
+      return FieldReader(members, path: item.path, media: item.media)
     }
+  }
+
+  /// `conversation`: an id, or an object with one.
+  fileprivate func conversationID() throws -> String? {
+    guard let value = self["conversation"] else { return nil }
+    if self["previous_response_id"] != nil {
+      throw APIError.invalid("conversation and previous_response_id exclude each other", param: "conversation")
+    }
+    guard let id = value.stringValue ?? value["id"]?.stringValue, id.utf8.count <= 256 else {
+      throw APIError.invalid("conversation must be the id of a conversation", param: "conversation")
+    }
+    return id
   }
 
   fileprivate func echoed(instructions: String?) -> [JSONValue.Member] {
     [
+      .init(
+        key: "conversation", value: (try? conversationID()).flatMap { $0 }.map { .object(["id": .string($0)]) } ?? .null
+      ),
       .init(key: "instructions", value: instructions.map { .string($0) } ?? .null),
       .init(key: "max_output_tokens", value: self["max_output_tokens"] ?? .null),
       .init(key: "metadata", value: self["metadata"] ?? .object([])),
@@ -119,8 +164,10 @@ extension FieldReader {
 }
 
 extension Conversation {
-  /// Items of a conversation. The items of one answer (reasoning, text, calls) are one message of the template.
-  fileprivate mutating func add(responses items: [FieldReader]) throws {
+  /// Items of a conversation. The items of one answer (reasoning, text, calls) are one message of the template. Returns
+  /// fields that were ignored.
+  fileprivate mutating func add(responses items: [FieldReader], seal: ReasoningSeal) throws -> [String] {
+    var ignored: [String] = []
     var reasoning = ""
     var text: String?
     var calls: [ToolCall] = []
@@ -147,7 +194,17 @@ extension Conversation {
         if role == "user" { addUser(parts) } else { addSystem(content) }
       case "reasoning":
         if text != nil || !calls.isEmpty { flush(&self) }
-        reasoning += try item.content(types: ["reasoning_text", "text"]) ?? ""
+        let plain = try item.content(types: ["reasoning_text", "text"]) ?? ""
+        reasoning += plain
+        guard let sealed = try item.string("encrypted_content") else { continue }
+        switch seal.open(sealed) {
+        case .text(let text): if plain.isEmpty { reasoning += text }
+        case .foreign: if plain.isEmpty { ignored.append("input.encrypted_content") }
+        case .broken:
+          throw APIError.invalid(
+            "\(item.path)encrypted_content has been changed", param: item.path + "encrypted_content",
+            code: "invalid_encrypted_content")
+        }
       case "function_call", "custom_tool_call":
         guard let id = try item.string("call_id", maximumBytes: 256) else { throw item.missing("call_id") }
         guard let name = try item.string("name", maximumBytes: 256) else { throw item.missing("name") }
@@ -178,6 +235,7 @@ extension Conversation {
       }
     }
     flush(&self)
+    return ignored.isEmpty ? [] : [ignored[0]]
   }
 }
 

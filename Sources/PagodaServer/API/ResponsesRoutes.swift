@@ -10,15 +10,59 @@ extension Service {
   ]
 
   private func respond(_ exchange: Exchange) throws {
-    let owner = guarding.owner(of: exchange.request)
-    let request = try ResponsesRequest(exchange.request.body, models: models, store: responses, owner: owner)
-    try generate(
-      request.generation, ResponsesFormat(request: request, tokens: tokens, store: responses, owner: owner), exchange)
+    let request = try read(exchange)
+    let format = ResponsesFormat(
+      request: request, tokens: tokens, store: responses, conversations: conversations,
+      owner: guarding.owner(of: exchange.request))
+    if request.isBackground { return try respondLater(format, exchange) }
+    try generate(request.generation, format, exchange)
+  }
+
+  private func read(_ exchange: Exchange, isCompaction: Bool = false) throws -> ResponsesRequest {
+    try ResponsesRequest(
+      exchange.request.body, models: models, store: responses, conversations: conversations,
+      owner: guarding.owner(of: exchange.request), seal: guarding.seal(of: exchange.request), isCompaction: isCompaction
+    )
+  }
+
+  /// Answers at once; the response is generated on an exchange of its own, which no client can abandon, and stored.
+  private func respondLater(_ format: ResponsesFormat, _ exchange: Exchange) throws {
+    let (store, owner, items) = (responses, format.owner, format.request.items)
+    let queued = format.object([], completion: nil, status: "queued")
+    let inner = Exchange(exchange.request, action: exchange.action, maximumBody: .max, trace: exchange.trace)
+    inner.attach { [self] in
+      switch inner.next() {
+      case .wait: return
+      case .send(.whole(let response)):
+        inner.isWhole = true
+        if response.status != 200 {
+          let body = JSONValue.parse(String(decoding: response.body, as: UTF8.self))?["error"]
+          let error = APIError.invalid(body?["message"]?.stringValue ?? "", code: body?["code"]?.stringValue)
+          store.add(format.object([], completion: nil, error: error), input: items, owner: owner)
+        }
+      case .send(.stream), .drop:
+        // Cancelled before it began: otherwise the answer so far is stored when the engine has stopped.
+        if store.find(format.id, owner: owner)?.response["status"] == .string("queued") {
+          store.add(format.object([], completion: nil, status: "cancelled"), input: items, owner: owner)
+        }
+      }
+      inner.complete()
+      finished(inner)
+    }
+    store.add(queued, input: items, owner: owner, isLasting: false)
+    store.begin(format.id, owner: owner) { inner.abandon() }
+    do {
+      try generate(format.request.generation, format, inner)
+    } catch {
+      store.end(format.id)
+      _ = store.delete(format.id, owner: owner)
+      throw error
+    }
+    exchange.reply(.whole(.json(queued, headers: format.noticeHeaders)))
   }
 
   private func countInput(_ exchange: Exchange) throws {
-    let owner = guarding.owner(of: exchange.request)
-    let request = try ResponsesRequest(exchange.request.body, models: models, store: responses, owner: owner)
+    let request = try read(exchange)
     let count = try request.generation.prompts.reduce(0) {
       try $0 + generator.prepare($1, of: request.generation).ids.count
     }
@@ -29,9 +73,7 @@ extension Service {
 
   /// A conversation as the user's messages and a summary by the model, for a client whose context is full.
   private func compact(_ exchange: Exchange) throws {
-    let owner = guarding.owner(of: exchange.request)
-    let request = try ResponsesRequest(
-      exchange.request.body, models: models, store: responses, owner: owner, isCompaction: true)
+    let request = try read(exchange, isCompaction: true)
     try generate(request.generation, CompactFormat(request: request), exchange)
   }
 }
@@ -47,7 +89,7 @@ extension ModelHost {
     switch parts.dropFirst().first {
     case nil:
       return [
-        "GET": .server { .json(try $0.stored(id, $1).response) },
+        "GET": .server { .json(try $0.retrieve(id, $1)) },
         "DELETE": .server { .json(try $0.deleteResponse(id, $1)) },
       ]
     case "input_items" where parts.count == 2: return ["GET": .server { .json(try $0.inputItems(id, $1)) }]
@@ -62,6 +104,14 @@ extension ModelHost {
         "Response with id '\(id.prefix(100))' not found.", param: "response_id", code: "not_found", status: 404)
     }
     return entry
+  }
+
+  private func retrieve(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
+    if request.parameter("stream") == "true" {
+      throw APIError.invalid(
+        "stored responses cannot be streamed; fetch the response until it has ended", param: "stream")
+    }
+    return try stored(id, request).response
   }
 
   private func deleteResponse(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
@@ -82,6 +132,7 @@ extension ModelHost {
   private func cancelResponse(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
     let owner = guarding.owner(of: request)
     if responses.cancel(id, owner: owner) {
+      if let entry = responses.find(id, owner: owner) { return entry.response.with("status", .string("cancelled")) }
       return .object(["id": .string(id), "object": .string("response"), "status": .string("cancelled")])
     }
     _ = try stored(id, request)

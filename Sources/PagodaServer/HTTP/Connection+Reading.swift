@@ -91,7 +91,8 @@ extension Connection {
   }
 
   private func begin(_ head: RequestHead) {
-    let request = HTTPRequest(method: head.method, path: head.path, headers: head.headers, address: address)
+    let request = HTTPRequest(
+      method: head.method, path: head.path, headers: head.headers, address: address, query: head.query)
     rules = AnswerRules(isHead: head.method == "HEAD", isVersion11: head.isVersion11, keepsAlive: head.keepsAlive)
     if isExtra && !context.limits.firstPaths.contains(request.path) {
       refuse(make(request, .respond(.empty)), context.service.refusal(of: request, .connections))

@@ -12,10 +12,21 @@ struct HTTPHeader: Sendable, Hashable {
 
 struct HTTPRequest: Sendable {
   var method: String
-  var path: String  // without the query, which no route reads
+  var path: String  // without the query
   var headers: [HTTPHeader]  // names in lower case
   var body: [UInt8] = []
   var address = ""  // the client's, without its port
+  var query = ""  // undecoded, without the question mark
+  var isBatch = false  // a line of a batch, which runs after requests of clients that wait
+
+  /// The first value of a parameter in the query.
+  func parameter(_ name: String) -> String? {
+    for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+      let parts = Array(pair).split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      if RequestHead.decode(parts[0]) == name { return parts.count > 1 ? RequestHead.decode(parts[1]) : "" }
+    }
+    return nil
+  }
 
   /// Every value given for a name in lower case.
   func values(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }

@@ -9,7 +9,8 @@ struct RequestHead {
 
   /// `-` until the request line has arrived.
   private(set) var method = "-"
-  private(set) var path = "-"  // decoded, without the query, which no route reads
+  private(set) var path = "-"  // decoded, without the query
+  private(set) var query = ""  // undecoded
   private(set) var isVersion11 = true
   /// Names in lower case; without cookies, which nothing here reads.
   private(set) var headers: [HTTPHeader] = []
@@ -40,6 +41,7 @@ struct RequestHead {
     guard version[5] == UInt8(ascii: "1"), isVersion11 || version[7] == UInt8(ascii: "0") else { throw .version }
     method = String(decoding: parts[0], as: UTF8.self)
     self.path = Self.decode(path)
+    query = String(decoding: parts[1].drop { $0 != UInt8(ascii: "?") }.dropFirst(), as: UTF8.self)
     keepsAlive = isVersion11
   }
 

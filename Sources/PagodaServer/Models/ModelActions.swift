@@ -33,8 +33,25 @@ extension ModelHost {
     return try action(work, request)
   }
 
+  /// Batches run like requests of clients, but nobody waits for their answers.
+  func connectBatches() {
+    batches.dispatch = { [weak self] in self?.dispatch($0) }
+    batches.finished = finished
+    batches.wait = { [guarding] request in guarding.keyIndex(request).flatMap { guarding.limits.begin($0) } }
+    batches.prepare = { [weak self] request in
+      guard let self else { throw APIError.shuttingDown }
+      let action = try action(for: request)
+      let exchange = Exchange(request, action: action, maximumBody: .max)
+      switch action {
+      case .respond(let response), .refuse(let response): return (exchange, { exchange.reply(.whole(response)) })
+      case .work(let work): return (exchange, { work(exchange) })
+      }
+    }
+  }
+
   private func route(_ path: String) -> [String: Service.Work]? {
-    Service.routes[path] ?? modelRoute(path) ?? responseRoute(path)
+    Service.routes[path] ?? modelRoute(path) ?? responseRoute(path) ?? batchRoute(path) ?? fileRoute(path)
+      ?? conversationRoute(path)
   }
 
   private func action(_ work: Service.Work, _ request: HTTPRequest) throws -> HTTPAction {
@@ -60,6 +77,16 @@ extension ModelHost {
         attempt(exchange, shape) {
           if isCompressed { try expandBody(of: exchange) }
           try handle(self, exchange)
+        }
+      }
+    case .upload(let handle):
+      let type = request.values("content-type").first ?? ""
+      guard let boundary = Multipart.boundary(of: type), request.values("content-encoding").isEmpty else {
+        throw APIError.invalid("the body must be multipart/form-data", code: "unsupported_media_type", status: 415)
+      }
+      return .work { [self] exchange in
+        attempt(exchange, .openAI) {
+          try handle(self, try Multipart(exchange.request.body, boundary: boundary), exchange)
         }
       }
     case .json(let isGeneration, let shape, let handle):

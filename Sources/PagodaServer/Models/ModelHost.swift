@@ -43,6 +43,11 @@ final class ModelHost: @unchecked Sendable {
   let metrics: Metrics
   let grammars = GrammarPool()
   let responses: ResponseStore
+  let conversations = ConversationStore()
+  let files: FileStore
+  let batches: BatchRunner
+  /// Logs and counts an answer that no connection waits for.
+  let finished: @Sendable (Exchange) -> Void
   let peers: [PrefixPeer]
   let created = Int64(Date().timeIntervalSince1970)
   let entries: [Entry]
@@ -72,6 +77,12 @@ final class ModelHost: @unchecked Sendable {
     responses = front.responses
     peers = front.peers
     maximumWaiters = options.maximumWaiting + 16
+    files = FileStore(limits: options.fileLimits)
+    // Half of the places, so that a client that waits finds one free.
+    let places = entries.map(\.info.plan.maximumSequences).min() ?? 2
+    batches = BatchRunner(files: files, maximumRunning: max(1, places / 2))
+    finished = { [weak front] in front?.finished($0) }
+    connectBatches()
   }
 
   /// All peers serve the same single model.
@@ -179,6 +190,7 @@ final class ModelHost: @unchecked Sendable {
       return (entries.compactMap(\.service), self.loader)
     }
     loader?.cancel()
+    batches.stop()
     for service in services {
       service.admission.drain()
       service.statusFeed.end()
