@@ -78,8 +78,14 @@ static const uint8_t kStateJs[] = {
 static const uint8_t kStatusJs[] = {
 #embed "files/status.js"
 };
+static const uint8_t kOverflowJs[] = {
+#embed "files/overflow.js"
+};
 static const uint8_t kStoreJs[] = {
 #embed "files/store.js"
+};
+static const uint8_t kSymbolsJs[] = {
+#embed "files/symbols.js"
 };
 static const uint8_t kToastJs[] = {
 #embed "files/toast.js"
@@ -118,7 +124,9 @@ static const struct PagodaPageFile kFiles[] = {
     {"settings.js", kSettingsJs, sizeof kSettingsJs},
     {"state.js", kStateJs, sizeof kStateJs},
     {"status.js", kStatusJs, sizeof kStatusJs},
+    {"overflow.js", kOverflowJs, sizeof kOverflowJs},
     {"store.js", kStoreJs, sizeof kStoreJs},
+    {"symbols.js", kSymbolsJs, sizeof kSymbolsJs},
     {"toast.js", kToastJs, sizeof kToastJs},
     {"tree.js", kTreeJs, sizeof kTreeJs},
     {"favicon.svg", kFaviconSvg, sizeof kFaviconSvg},

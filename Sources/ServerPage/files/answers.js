@@ -3,17 +3,19 @@ import { openChat, showConversations } from "./chats.js";
 import { answer } from "./client.js";
 import { showComposer } from "./composer.js";
 import { imageURL, keepImages } from "./images.js";
+import { modelOf } from "./model.js";
 import { isAtEnd, showMessages, showMeter, toEnd, updateAnswer } from "./messages.js";
-import { $, page, settingsOf } from "./state.js";
+import { $, page, runOf, settingsOf } from "./state.js";
 import { store } from "./store.js";
 import { append, path } from "./tree.js";
 
-export function send(content, images = []) {
-  if (page.running) return;
+// `title` is that of a new chat.
+export function send(content, images = [], title = content) {
   const chat = page.chat;
+  if (runOf(chat)) return;
   store.keepDraft(chat, "");
   append(chat, path(chat).at(-1), { role: "user", content, ...(images.length > 0 ? { images } : {}) });
-  if (!chat.title) chat.title = content.split("\n")[0].slice(0, 60) || images[0].name;
+  if (!chat.title) chat.title = title.split("\n")[0].slice(0, 200) || images[0].name;
   store.save(chat);
   keepImages(images);
   openChat(chat);
@@ -35,13 +37,14 @@ async function request(turns, settings) {
   })))];
 }
 
-// Answers the last message of the visible branch.
-export async function run(chat) {
-  const settings = settingsOf(chat);
+// Answers the last message of the visible branch, or continues `cut`, an answer that ended too early.
+export async function run(chat, cut) {
+  const settings = { ...settingsOf(chat), model: modelOf(chat)?.name, continues: cut !== undefined };
   const before = path(chat);
-  const message = append(chat, before.at(-1), { role: "assistant", content: "", reasoning: "" });
+  const message = cut ?? append(chat, before.at(-1), { role: "assistant", content: "", reasoning: "" });
+  for (const name of ["stopped", "error", "status", "finish"]) delete message[name];
   const abort = new AbortController();
-  page.running = { chat, message, abort };
+  page.runs.set(chat.id, { chat, message, abort });
   showMessages();
   showComposer();
   const times = { start: performance.now() };
@@ -51,12 +54,12 @@ export async function run(chat) {
     const node = chat === page.chat ? $("messages").querySelector(`[data-id="${message.id}"]`) : null;
     if (!node) return;
     const atEnd = isAtEnd();
-    updateAnswer(node, message, page.running?.message === message);
+    updateAnswer(node, message, runOf(chat));
     if (atEnd) toEnd();
   };
   try {
     for await (const change of answer(await request(before, settings), settings, abort.signal)) {
-      take(message, change, times);
+      take(runOf(chat), message, change, times);
       if (!due) {
         due = true;
         requestAnimationFrame(draw);
@@ -70,7 +73,7 @@ export async function run(chat) {
     if (abort.signal.aborted) message.stopped = true;
     else Object.assign(message, { error: error.message, status: error.status });
   }
-  page.running = null;
+  page.runs.delete(chat.id);
   if (store.find(chat.id)) store.save(chat);
   draw();
   if (chat === page.chat) showMeter();
@@ -78,11 +81,11 @@ export async function run(chat) {
   showComposer();
 }
 
-function take(message, change, times) {
+function take(running, message, change, times) {
   if (change.omitted) message.omitted = change.omitted;
-  if (change.progress && page.running) page.running.progress = change.progress;
+  if (change.progress) running.progress = change.progress;
   if (change.text || change.reasoning) {
-    if (page.running) page.running.progress = null;
+    running.progress = null;
     times.last = performance.now();
     times.first ??= times.last;
     message.content += change.text ?? "";

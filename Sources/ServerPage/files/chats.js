@@ -2,7 +2,8 @@
 import { element, iconButton } from "./dom.js";
 import { showComposer } from "./composer.js";
 import { showMessages } from "./messages.js";
-import { $, page } from "./state.js";
+import { showModelOf } from "./model.js";
+import { $, page, runOf } from "./state.js";
 import { store } from "./store.js";
 import { toast } from "./toast.js";
 
@@ -11,16 +12,16 @@ export function showConversations() {
   const matches = (chat) => !wanted || chat.title.toLowerCase().includes(wanted) || chat.messages.some((message) => message.content.toLowerCase().includes(wanted));
   $("conversations").replaceChildren(...store.chats.filter((chat) => chat.messages.length > 0 && matches(chat)).map((chat) =>
     element("div", { class: chat.id === page.chat?.id ? "conversation current" : "conversation" },
-      element("button", { class: "open", type: "button", onclick: () => openChat(chat), ondblclick: () => rename(chat) }, element("span", {}, chat.title || "New chat")),
+      element("button", { class: "open", type: "button", title: chat.title, onclick: () => openChat(chat), ondblclick: () => rename(chat) }, element("span", {}, chat.title || "New chat")),
       iconButton("edit", `Rename ${chat.title || "chat"}`, (event) => rename(chat, event.currentTarget.parentElement)),
       iconButton("trash", `Delete ${chat.title || "chat"}`, () => removeChat(chat)))));
 }
 
 export function openChat(chat) {
   page.chat = chat;
-  page.attached = [];
   document.body.classList.remove("menu-open");
   $("title").textContent = chat.title || "New chat";
+  showModelOf(chat);
   document.title = chat.title ? `${chat.title} · Pagoda` : "Pagoda";
   $("input").value = store.draft(chat);
   showConversations();
@@ -34,13 +35,13 @@ export function newChat() {
 }
 
 function removeChat(chat) {
-  if (page.running?.chat === chat) page.running.abort.abort();
+  runOf(chat)?.abort.abort();
   store.remove(chat);
   afterRemoval([chat], "Chat deleted");
 }
 
 export function removeAll() {
-  page.running?.abort.abort();
+  for (const running of page.runs.values()) running.abort.abort();
   const chats = store.chats.filter((chat) => chat.messages.length > 0);
   for (const chat of chats) store.remove(chat);
   afterRemoval(chats, `${chats.length} chats deleted`);
@@ -56,7 +57,7 @@ function afterRemoval(chats, text) {
 
 // Replaces the title by a text field.
 function rename(chat, row = $("conversations").querySelector(".current")) {
-  const field = element("input", { class: "rename", value: chat.title, "aria-label": "Title of the chat", maxLength: 120 });
+  const field = element("input", { class: "rename", value: chat.title, "aria-label": "Title of the chat", maxLength: 200 });
   const done = (isKept) => {
     if (isKept && field.value.trim()) {
       chat.title = field.value.trim();

@@ -6,11 +6,11 @@ function headers(settings) {
   return all;
 }
 
-export async function modelName(settings) {
+// The server's models, without their other names: [{ name, context, images }].
+export async function models(settings) {
   const response = await reach("/v1/models", { headers: headers(settings) });
   if (!response.ok) throw await refusal(response);
-  const model = (await response.json()).data[0];
-  return { name: model.id, context: model.max_model_len, images: model.input_modalities?.includes("image") ?? false };
+  return (await response.json()).data.filter((model) => (model.root ?? model.id) === model.id).map((model) => ({ name: model.id, context: model.max_model_len, images: model.input_modalities?.includes("image") ?? false }));
 }
 
 // Models that fit the server's machine, if it has only the demo model: [{ command, memory_bytes, limit_bytes, context }].
@@ -52,6 +52,8 @@ function body(messages, settings) {
   for (const name of ["temperature", "top_p", "top_k", "max_tokens", "seed"]) {
     if (settings[name] !== undefined && settings[name] !== "") request[name] = Number(settings[name]);
   }
+  if (settings.model) request.model = settings.model;
+  if (settings.continues) Object.assign(request, { continue_final_message: true, add_generation_prompt: false });
   if (settings.thinking) request.enable_thinking = settings.thinking === "on";
   return JSON.stringify(request);
 }

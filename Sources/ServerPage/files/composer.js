@@ -3,21 +3,23 @@ import { send } from "./answers.js";
 import { element, icon, iconButton } from "./dom.js";
 import { fenced, readText } from "./files.js";
 import { isImage, readImage, thumbnail } from "./images.js";
-import { $, page } from "./state.js";
+import { $, attachedTo, page, runOf, setAttached } from "./state.js";
 import { store } from "./store.js";
 import { toast } from "./toast.js";
 
 export function showComposer() {
-  const busy = page.running !== null;
+  const chat = page.chat;
+  const busy = runOf(chat) !== undefined;
+  const attached = attachedTo(chat);
   $("send").replaceChildren(icon(busy ? "stop" : "send"));
   $("send").setAttribute("aria-label", busy ? "Stop" : "Send");
   $("send").title = busy ? "Stop (Esc)" : "Send (Enter)";
-  $("send").disabled = !busy && $("input").value.trim() === "" && !page.attached.some((file) => file.image);
+  $("send").disabled = !busy && $("input").value.trim() === "" && attached.length === 0;
   $("status").textContent = busy ? "Answering; Esc stops" : "Enter sends, Shift+Enter starts a new line, ? shows all shortcuts";
   $("status").parentElement.classList.toggle("busy", busy);
-  $("attached").replaceChildren(...page.attached.map((file) => element("span", { class: "chip" }, file.image ? thumbnail(file.image) : file.name,
+  $("attached").replaceChildren(...attached.map((file) => element("span", { class: "chip" }, file.image ? thumbnail(file.image) : file.name,
     iconButton("close", `Remove ${file.name}`, () => {
-      page.attached = page.attached.filter((other) => other !== file);
+      setAttached(chat, attachedTo(chat).filter((other) => other !== file));
       showComposer();
     }))));
   const input = $("input");
@@ -26,25 +28,29 @@ export function showComposer() {
 }
 
 function submit() {
-  if (page.running) return page.running.abort.abort();
+  const running = runOf(page.chat);
+  if (running) return running.abort.abort();
   const content = $("input").value.trim();
-  const images = page.attached.filter((file) => file.image).map((file) => file.image);
-  if (!content && images.length === 0) return;
-  const files = page.attached.filter((file) => !file.image).map(fenced).join("");
+  const attached = attachedTo(page.chat);
+  const images = attached.filter((file) => file.image).map((file) => file.image);
+  if (!content && attached.length === 0) return;
+  const files = attached.filter((file) => !file.image);
   $("input").value = "";
-  page.attached = [];
-  send(files + content, images);
+  setAttached(page.chat, []);
+  send(files.map(fenced).join("") + content, images, content || files[0]?.name);
 }
 
+// To the chat that is visible now, even if another one is when the files have been read.
 async function attach(files) {
+  const chat = page.chat;
   for (const file of files) {
     if (isImage(file)) {
       const image = canSee() ? await readImage(file) : null;
-      if (image) page.attached.push({ name: image.name, image });
+      if (image) setAttached(chat, [...attachedTo(chat), { name: image.name, image }]);
       continue;
     }
     const text = await readText(file);
-    if (text !== null) page.attached.push({ name: file.name, text });
+    if (text !== null) setAttached(chat, [...attachedTo(chat), { name: file.name, text }]);
   }
   showComposer();
   $("input").focus();
@@ -68,7 +74,7 @@ export function startComposer() {
   $("input").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    if (!page.running) submit();
+    if (!runOf(page.chat)) submit();
   });
   $("attach").addEventListener("click", () => $("files").click());
   $("files").addEventListener("change", async () => {

@@ -57,7 +57,11 @@ export async function importChats(file) {
   try {
     const { format, chats } = JSON.parse(await file.text());
     if (format !== "pagoda-chats" || !Array.isArray(chats)) throw new Error();
-    await takeImages(chats.filter((chat) => Array.isArray(chat?.messages)));
+    if (!chats.every(store.isSound)) {
+      toast(`${file.name} is damaged; nothing was imported`);
+      return 0;
+    }
+    await takeImages(chats);
     const count = store.add(chats);
     toast(count === 1 ? "One chat was imported" : `${count} chats were imported`);
     return count;

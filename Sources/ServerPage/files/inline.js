@@ -67,7 +67,7 @@ class InlineParser {
   }
 
   backslash() {
-    const math = this.rest.match(/^\\\(([^]*?)\\\)/);
+    const math = this.rest.match(/^\\\(([^]*?)\\\)/) ?? this.rest.match(/^\\\[([^]*?)\\\]/);
     if (math) return this.take(math[0].length, { type: "math", math: math[1] });
     if (this.text[this.at + 1] === "\n") {
       this.take(2, { type: "break" });

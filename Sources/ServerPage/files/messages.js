@@ -4,7 +4,7 @@ import { run, send } from "./answers.js";
 import { thumbnail } from "./images.js";
 import { render } from "./markdown.js";
 import { openSettings } from "./settings.js";
-import { $, page } from "./state.js";
+import { $, page, runOf } from "./state.js";
 import { store } from "./store.js";
 import { append, choose, path, siblings } from "./tree.js";
 
@@ -56,7 +56,7 @@ function messageElement(message) {
   }
   const thinking = element("details", { class: "thinking" }, element("summary"), element("div"));
   node.append(thinking, element("div", { class: "body" }), element("div", { class: "tools" }));
-  updateAnswer(node, message, page.running?.message === message);
+  updateAnswer(node, message, runOf(page.chat));
   return node;
 }
 
@@ -71,7 +71,7 @@ function branches(message) {
   if (all.length < 2) return [];
   const at = all.findIndex((other) => other.id === message.id);
   const go = (step) => () => {
-    if (page.running?.chat === page.chat) return;
+    if (runOf(page.chat)) return;
     choose(page.chat, all[at + step]);
     store.save(page.chat);
     showMessages();
@@ -80,7 +80,9 @@ function branches(message) {
   return [element("span", { class: "branches" }, button("left", "Previous version", -1), `${at + 1}/${all.length}`, button("right", "Next version", 1))];
 }
 
-export function updateAnswer(node, message, isRunning) {
+// `running` is the answer in flight of the message's chat.
+export function updateAnswer(node, message, running) {
+  const isRunning = running?.message === message;
   const thinking = node.querySelector(".thinking"), body = node.querySelector(".body"), tools = node.querySelector(".tools");
   thinking.hidden = !message.reasoning;
   if (message.reasoning) {
@@ -89,10 +91,11 @@ export function updateAnswer(node, message, isRunning) {
   }
   body.classList.toggle("waiting", isRunning && !message.content && !message.reasoning);
   render(body, message.content);
-  if (isRunning) return tools.replaceChildren(...reading(page.running.progress));
+  if (isRunning) return tools.replaceChildren(...reading(running.progress));
   node.querySelector(".error")?.remove();
   if (message.error) body.after(problem(message));
   tools.replaceChildren(...branches(message), copyButton(message), iconButton("again", "Answer again", () => regenerate(message)),
+    ...(isCut(message) ? [element("button", { type: "button", class: "plain continue", onclick: () => proceed(message) }, "Continue")] : []),
     element("span", { class: "stats" }, statistics(message)));
 }
 
@@ -127,7 +130,7 @@ function statistics({ stats, finish, stopped, omitted }) {
 }
 
 function edit(node, message) {
-  if (page.running) return;
+  if (runOf(page.chat)) return;
   const text = element("textarea", { rows: Math.min(12, message.content.split("\n").length + 1), value: message.content, "aria-label": "Edit message" });
   const done = () => {
     const content = text.value.trim();
@@ -150,9 +153,18 @@ function edit(node, message) {
   text.focus();
 }
 
+// Whether the last answer ended before the model ended it, so that there is more to come.
+function isCut(message) {
+  return (message.stopped || message.finish === "length") && (message.content || message.reasoning) && path(page.chat).at(-1) === message;
+}
+
+function proceed(message) {
+  if (!runOf(page.chat)) run(page.chat, message);
+}
+
 // Generates another answer next to this one.
 function regenerate(message) {
-  if (page.running) return;
+  if (runOf(page.chat)) return;
   page.chat.leaf = message.parent;
   // An answer that consists only of an error is not worth keeping as a version.
   if (message.error && !message.content) page.chat.messages = page.chat.messages.filter((other) => other !== message);

@@ -34,6 +34,8 @@ function keep(event) {
   } else store.settings = { ...store.settings, [field.name]: field.value };
 }
 
+export const exportAll = () => exportJSON(store.chats.filter((chat) => chat.messages.length > 0), "pagoda-chats");
+
 export function startSettings() {
   $("settings").addEventListener("input", keep);
   $("settings").addEventListener("close", () => showModel());
@@ -44,7 +46,7 @@ export function startSettings() {
   });
   $("export-markdown").addEventListener("click", () => exportMarkdown(page.chat));
   $("export-json").addEventListener("click", () => exportChat(page.chat));
-  $("export-all").addEventListener("click", () => exportJSON(store.chats.filter((chat) => chat.messages.length > 0), "pagoda-chats"));
+  $("export-all").addEventListener("click", exportAll);
   $("import").addEventListener("click", () => $("import-file").click());
   $("import-file").addEventListener("change", async () => {
     const [file] = $("import-file").files;

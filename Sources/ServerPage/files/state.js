@@ -1,10 +1,19 @@
-// Shared state of the page: the visible chat, the answer in flight, the model, and the function that renders all of it.
+// Shared state of the page: the visible chat, the answers in flight, the models, and what is attached to the next messages.
 import { store } from "./store.js";
 
 export const $ = (id) => document.getElementById(id);
 
-// running: { chat, message, abort }; model: { name, context, images }; suggestions: models that fit the server's machine; attached: [{ name, text }] or [{ name, image }]
-export const page = { chat: null, running: null, model: null, suggestions: [], attached: [] };
+// runs: answers in flight by the chat's id, { chat, message, abort, progress }; models: [{ name, context, images }], and the one of the
+// visible chat; suggestions: models that fit the server's machine
+export const page = { chat: null, runs: new Map(), models: [], model: null, suggestions: [] };
+
+// The answer of a chat that is in flight.
+export const runOf = (chat) => page.runs.get(chat?.id);
+
+// Files and images for the next message of each chat: [{ name, text }] or [{ name, image }].
+const attached = new Map();
+export const attachedTo = (chat) => attached.get(chat.id) ?? [];
+export const setAttached = (chat, files) => attached.set(chat.id, files);
 
 // The settings of a chat: its own override those of all chats.
 export function settingsOf(chat) {

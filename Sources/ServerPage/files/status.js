@@ -51,7 +51,8 @@ function show(event) {
   lanes.show(now.lanes);
   $("legend").hidden = now.lanes.length === 0;
   const [preempted, reading] = [kinds("preempted"), kinds("reading")];
-  $("n-requests").textContent = `${Math.max(0, now.running - reading)} answering, ${reading} reading, ${Math.max(0, now.waiting - preempted)} waiting, ${preempted} preempted (${count(now.preemptions_total)} so far)`;
+  const isIdle = now.running === 0 && now.waiting === 0;
+  $("n-requests").textContent = isIdle ? `idle: no request is running or waiting (${count(now.preemptions_total)} preempted so far)` : `${Math.max(0, now.running - reading)} answering, ${reading} reading, ${Math.max(0, now.waiting - preempted)} waiting, ${preempted} preempted (${count(now.preemptions_total)} so far)`;
   if (last) points.push({ speed: rate("generated_tokens_total"), used });
   if (points.length > LENGTH) points.shift();
   draw("speed", points.map((point) => point.speed), Math.max(1, ...points.map((point) => point.speed)));

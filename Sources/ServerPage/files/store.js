@@ -1,6 +1,8 @@
 // Conversations, drafts and settings in the browser's storage; the server keeps none of them. Each chat has its own storage
 // key, so that two tabs do not overwrite each other's chats, and a tab is notified when another one changes a chat.
 
+import { spill, spilled, unspill } from "./overflow.js";
+
 const CHAT = "pagoda.chat.", DRAFT = "pagoda.draft.", SETTINGS = "pagoda.settings", OLD = "pagoda.chats";
 
 function read(key, otherwise) {
@@ -16,7 +18,7 @@ function write(key, value) {
     localStorage.setItem(key, JSON.stringify(value));
     return true;
   } catch {
-    return false; // storage is full: the chat continues, and is lost when the page closes
+    return false; // storage is full
   }
 }
 
@@ -37,7 +39,28 @@ function isChat(chat) {
   return chat && typeof chat.id === "string" && Array.isArray(chat.messages);
 }
 
+const isText = (value) => value === undefined || typeof value === "string";
+
+// Whether every part of an imported chat is what the page expects. Parents come before their children, so that there are no loops.
+function isSound(chat) {
+  if (!isChat(chat) || !isText(chat.title) || chat.messages.length === 0) return false;
+  const ids = new Set([null]), isTree = chat.leaf !== undefined;
+  return chat.messages.every((message) => {
+    if (!message || !["user", "assistant"].includes(message.role) || typeof message.content !== "string" || !isText(message.reasoning)) return false;
+    if (message.images !== undefined && !(Array.isArray(message.images) && message.images.every((image) => image && typeof image.name === "string"))) return false;
+    if (!isTree) return true;
+    if (typeof message.id !== "string" || ids.has(message.id) || !ids.has(message.parent)) return false;
+    return ids.add(message.id);
+  }) && (!isTree || (chat.leaf !== null && ids.has(chat.leaf)));
+}
+
 const loaded = Object.keys(localStorage).filter((key) => key.startsWith(CHAT)).map((key) => read(key, null)).filter(isChat);
+const spills = (await spilled()).filter(isChat);
+for (const chat of spills) {
+  const at = loaded.findIndex((other) => other.id === chat.id);
+  if (at < 0) loaded.push(chat);
+  else if (loaded[at].time < chat.time) loaded[at] = chat;
+}
 const old = read(OLD, null);
 if (Array.isArray(old)) {
   for (const chat of old.filter(isChat).map(fromList)) {
@@ -45,6 +68,28 @@ if (Array.isArray(old)) {
     write(CHAT + chat.id, chat);
   }
   localStorage.removeItem(OLD);
+}
+
+const unsaved = new Set(), inDatabase = new Set(spills.map((chat) => chat.id)); // ids of chats
+let whenFull = () => {};
+let hasWarned = false;
+
+// Writes a chat to the storage, or to the database if that is full; the last copy there stays until the new one is safe.
+async function keep(chat) {
+  if (write(CHAT + chat.id, chat)) {
+    if (inDatabase.delete(chat.id)) unspill(chat.id);
+    unsaved.delete(chat.id);
+    hasWarned = unsaved.size > 0 && hasWarned;
+    return;
+  }
+  unsaved.add(chat.id);
+  const isKept = await spill(chat).then(() => true, () => false);
+  if (isKept) {
+    inDatabase.add(chat.id);
+    unsaved.delete(chat.id);
+  }
+  if (!hasWarned || !isKept) whenFull(isKept);
+  hasWarned = true;
 }
 
 let chats = loaded.sort((a, b) => b.time - a.time);
@@ -65,13 +110,23 @@ export const store = {
   save(chat) {
     chat.time = Date.now();
     chats = [chat, ...chats.filter((other) => other.id !== chat.id)].filter((other) => other.messages.length > 0 || other === chat);
-    return chat.messages.length === 0 || write(CHAT + chat.id, chat);
+    if (chat.messages.length > 0) keep(chat);
   },
 
   remove(chat) {
     chats = chats.filter((other) => other.id !== chat.id);
     localStorage.removeItem(CHAT + chat.id);
+    unsaved.delete(chat.id);
+    inDatabase.delete(chat.id);
+    unspill(chat.id);
   },
+
+  isSound,
+
+  // Calls back when the storage is full, with whether the database has kept the chat.
+  onFull(callback) { whenFull = callback; },
+
+  get hasUnsaved() { return unsaved.size > 0; },
 
   // Imports chats; returns their number.
   add(list) {

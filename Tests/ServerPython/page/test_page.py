@@ -282,13 +282,11 @@ def test_a_full_context_and_a_long_prompt_are_explained(page):
 
 def test_the_reading_of_a_long_prompt_is_shown(page):
     text = page.evaluate("""async () => {
-      const { page: state } = await import("/state.js");
       const { updateAnswer } = await import("/messages.js");
       const node = document.createElement("article");
       node.innerHTML = '<details class="thinking"><summary></summary><div></div></details><div class="body"></div><div class="tools"></div>';
-      state.running = { progress: { total: 1000, cache: 0, processed: 430, time_ms: 8800 } };
-      updateAnswer(node, { id: "x", content: "", reasoning: "" }, true);
-      state.running = null;
+      const message = { id: "x", content: "", reasoning: "" };
+      updateAnswer(node, message, { message, progress: { total: 1000, cache: 0, processed: 430, time_ms: 8800 } });
       return node.querySelector(".tools").textContent;
     }""")
     assert text == "reading 43 %, 12 s left"

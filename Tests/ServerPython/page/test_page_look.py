@@ -204,6 +204,6 @@ def test_status_has_a_lane_for_each_request(page, server):
 def test_status_shows_what_the_engine_does(page, server):
     ask(page, "What is the capital of France?")
     page.goto(server.url + "/status")
-    expect(page.locator("#n-requests")).to_contain_text("0 answering, 0 reading, 0 waiting, 0 preempted")
+    expect(page.locator("#n-requests")).to_contain_text("idle: no request is running or waiting")
     expect(page.locator("#n-speed")).to_contain_text("generated")
     expect(page.locator("#n-prefix")).to_have_text(re.compile(r"of [1-9][\d,]* tokens"))
