@@ -109,7 +109,16 @@ extension FieldReader {
     let items = try objects("items", maximum: 1000) ?? []
     return try Self.withIDs(items).map { item in
       let type = try item.string("type", maximumBytes: 64)
-      if type == "message", try item.string("role") == nil { throw item.missing("role") }
+      guard type == "message" else { return .object(item.members) }
+      guard try item.choice("role", of: ["user", "assistant", "system", "developer"]) != nil else {
+        throw item.missing("role")
+      }
+      guard let content = item["content"] else { throw item.missing("content") }
+      if content.stringValue == nil {
+        for part in try item.objects("content", maximum: 10_000) ?? [] where try part.string("type") == nil {
+          throw part.missing("type")
+        }
+      }
       return .object(item.members)
     }
   }
