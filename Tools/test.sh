@@ -77,6 +77,7 @@ stage_checks() {
     load_commands.py portable_scripts.py api_baseline.py entry_points.py duplicate_code.py app_files.py tidy.sh apple_shaders.sh; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
+  check "first_mac.sh --self-test" Tools/first_mac.sh --self-test
   check "include direction" Tools/checks/include_direction.py
   check "opening sentences" Tools/checks/header_sentence.py
   check "machine paths" Tools/checks/paths.sh
