@@ -31,10 +31,8 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 #endif
 }
 
-// Packs two numbers that bfloats hold exactly.
-METAL_FUNC uint pack_exact(float first, float second) {
-  return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
-}
+// Packs two numbers that bfloats hold exactly: the low halves of their words are zero, so none is masked.
+METAL_FUNC uint pack_exact(float first, float second) { return as_type<uint>(first) >> 16 | as_type<uint>(second); }
 
 // a * b + c of two bfloats each, for sums that bfloats hold exactly.
 METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {

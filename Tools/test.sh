@@ -276,6 +276,7 @@ stage_kernels() {
   own "types of the Metal backend" kernels-metal.log Tools/checks/metal_types.sh
   own "generator" kernels-generator.log Tools/mslc/test_mslc.py
   own "bad snippets" kernels-snippets.log Tools/mslc/bad_snippets.py
+  own "instructions and registers" kernels-counts.log Tools/mslc/count.py --check
   # Reuses objects of the package's own build; the path is relative because make splits names at spaces.
   local -x SWIFT_OBJECTS=../../.build/debug
   { swift build && make -s -j "$jobs" -C Tools/native build; } >"$logs/kernels-build.log" 2>&1 </dev/null ||

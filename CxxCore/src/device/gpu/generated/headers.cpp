@@ -1349,22 +1349,46 @@ METAL_FUNC void share_words(thread const Share<8>& share, constant pagoda_args::
   const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
-METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
-  const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
-  return fma_bfloats(numbers, step, offset);
+struct NibbleTerms {
+#ifdef __MSL_PAIRED_MMA__
+  uint step;
+  uint offset;
+#else
+  float step;
+  float offset;
+#endif
+};
+METAL_FUNC NibbleTerms nibble_terms(uint steps) {
+  const float step = float(steps & 0xffu);
+  const float offset = float(steps >> 8) - 128.0f;
+  NibbleTerms terms;
+#ifdef __MSL_PAIRED_MMA__
+  terms.step = pack_exact(step, step);
+  terms.offset = pack_exact(offset, offset);
+#else
+  terms.step = step;
+  terms.offset = fma(step, -16.0f, offset);
+#endif
+  return terms;
+}
+METAL_FUNC uint pair_of_nibbles(uint nibbles, thread const NibbleTerms& terms) {
+  const uint numbers = (nibbles & 0x00780078u) | 0x41804180u;
+#ifdef __MSL_PAIRED_MMA__
+  return fma_bfloats(fma_bfloats(0x3f803f80u, 0xc180c180u, numbers), terms.step, terms.offset);
+#else
+  return pack_exact(fma(as_type<float>(numbers << 16), terms.step, terms.offset),
+                    fma(as_type<float>(numbers & 0xffff0000u), terms.step, terms.offset));
+#endif
 }
 METAL_FUNC void share_words(thread const Share<4>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
-  const float step = float(share.steps & 0xffu);
-  const float offset = float(share.steps >> 8) - 128.0f;
-  const uint steps = pack_exact(step, step);
-  const uint offsets = pack_exact(offset, offset);
-  words[0] = pair_of_nibbles(share.a.x << 3, steps, offsets);
-  words[4] = pair_of_nibbles(share.a.y << 3, steps, offsets);
+  const NibbleTerms terms = nibble_terms(share.steps);
+  words[0] = pair_of_nibbles(share.a.x << 3, terms);
+  words[4] = pair_of_nibbles(share.a.y << 3, terms);
 #pragma unroll
   for (uint j = 1; j < 4; ++j) {
-    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), steps, offsets);
-    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
+    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), terms);
+    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), terms);
   }
 }
 template <uint BITS, uint AHEAD, uint RT>
@@ -2116,9 +2140,7 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
   return uint(as_type<ushort>(bfloat(first))) | uint(as_type<ushort>(bfloat(second))) << 16;
 #endif
 }
-METAL_FUNC uint pack_exact(float first, float second) {
-  return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
-}
+METAL_FUNC uint pack_exact(float first, float second) { return as_type<uint>(first) >> 16 | as_type<uint>(second); }
 METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_fma_bfloats(a, b, c);

@@ -67,26 +67,44 @@ METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_CONSTANT pagod
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 # 93 "Shaders/matmul.h"
-METAL_FUNC uint pair_of_nibbles(uint nibbles, uint step, uint offset) {
-  const uint numbers = fma_bfloats(0x3f803f80u, 0xc180c180u, (nibbles & 0x00780078u) | 0x41804180u);
-  return fma_bfloats(numbers, step, offset);
+struct NibbleTerms {
+# 98 "Shaders/matmul.h"
+  float step;
+  float offset;
+
+};
+
+METAL_FUNC NibbleTerms nibble_terms(uint steps) {
+  const float step = float(steps & 0xffu);
+  const float offset = float(steps >> 8) - 128.0f;
+  NibbleTerms terms;
+# 111 "Shaders/matmul.h"
+  terms.step = step;
+  terms.offset = fma(step, -16.0f, offset);
+
+  return terms;
+}
+# 120 "Shaders/matmul.h"
+METAL_FUNC uint pair_of_nibbles(uint nibbles, MSL_THREAD const NibbleTerms& terms) {
+  const uint numbers = (nibbles & 0x00780078u) | 0x41804180u;
+# 125 "Shaders/matmul.h"
+  return pack_exact(fma(as_type<float>(numbers << 16), terms.step, terms.offset),
+                    fma(as_type<float>(numbers & 0xffff0000u), terms.step, terms.offset));
+
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD uint (&words)[kChunkTiles]) {
-  const float step = float(share.steps & 0xffu);
-  const float offset = float(share.steps >> 8) - 128.0f;
-  const uint steps = pack_exact(step, step);
-  const uint offsets = pack_exact(offset, offset);
-  words[0] = pair_of_nibbles(share.a.x << 3, steps, offsets);
-  words[4] = pair_of_nibbles(share.a.y << 3, steps, offsets);
+  const NibbleTerms terms = nibble_terms(share.steps);
+  words[0] = pair_of_nibbles(share.a.x << 3, terms);
+  words[4] = pair_of_nibbles(share.a.y << 3, terms);
 
   for (uint j = 1; j < 4; ++j) {
-    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), steps, offsets);
-    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), steps, offsets);
+    words[j] = pair_of_nibbles(share.a.x >> (4 * j - 3), terms);
+    words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), terms);
   }
 }
-# 115 "Shaders/matmul.h"
+# 144 "Shaders/matmul.h"
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD const ulong (&w_at)[RT], uint k0, uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
@@ -99,7 +117,7 @@ METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w
     }
   }
 }
-# 130 "Shaders/matmul.h"
+# 159 "Shaders/matmul.h"
 template <uint BITS>
 METAL_FUNC uint x_column(uint lane) {
   return lane % 4 * (BITS > 200 ? 4 : BITS > 100 ? 8 : 16);
@@ -141,7 +159,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 174 "Shaders/matmul.h"
+# 203 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);

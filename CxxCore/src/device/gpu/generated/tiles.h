@@ -23,13 +23,11 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 }
 
 
-METAL_FUNC uint pack_exact(float first, float second) {
-  return as_type<uint>(first) >> 16 | (as_type<uint>(second) & 0xffff0000u);
-}
+METAL_FUNC uint pack_exact(float first, float second) { return as_type<uint>(first) >> 16 | as_type<uint>(second); }
 
 
 METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
-# 44 "Shaders/tiles.h"
+# 42 "Shaders/tiles.h"
   const float first = fma(as_type<float>(a << 16), as_type<float>(b << 16), as_type<float>(c << 16));
   const float second =
       fma(as_type<float>(a & 0xffff0000u), as_type<float>(b & 0xffff0000u), as_type<float>(c & 0xffff0000u));
@@ -53,7 +51,7 @@ template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 75 "Shaders/tiles.h"
+# 73 "Shaders/tiles.h"
   for (uint j = 0; j < kChunkTiles; ++j) {
     scratch[j * 32 + lane] = words[j];
   }
@@ -65,7 +63,7 @@ METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
   simdgroup_barrier(mem_flags::mem_threadgroup);
 
 }
-# 89 "Shaders/tiles.h"
+# 87 "Shaders/tiles.h"
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[2][kChunkTiles],
                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
@@ -74,7 +72,7 @@ METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_T
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-# 114 "Shaders/tiles.h"
+# 112 "Shaders/tiles.h"
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch, lane);
@@ -102,7 +100,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
-# 154 "Shaders/tiles.h"
+# 152 "Shaders/tiles.h"
     for (uint i = 0; i < R; ++i) {
 
       for (uint j = 0; j < kChunkTiles; ++j) {
@@ -115,7 +113,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 
 
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
-# 169 "Shaders/tiles.h"
+# 167 "Shaders/tiles.h"
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(scratch);
   simdgroup_store(total, sums, 8);
   simdgroup_store(part, sums + 64, 8);

@@ -1,0 +1,148 @@
+// What kernels need, counted from their texts; written by Tools/mslc/count.py --check --update.
+
+/// The registers of a thread and the threadgroup memory of a kernel, by the estimate of Tools/mslc/count.py.
+struct KernelCosts {
+  var registers: Int
+  var threadgroupBytes: Int
+
+  static func of(_ kernel: String) -> KernelCosts? { all[kernel] }
+
+  /// Instructions that unpack one weight of a format.
+  static func instructionsPerWeight(_ weightDType: String) -> Double {
+    weightDType.contains("4") ? 4.88 : weightDType.contains("8") ? 6.19 : 0.00
+  }
+
+  private static let all: [String: KernelCosts] = Dictionary(
+    uniqueKeysWithValues: table.split(separator: "\n").map { row in
+      let cells = row.split(separator: " ")
+      return (String(cells[0]), KernelCosts(registers: Int(cells[1]) ?? 0, threadgroupBytes: Int(cells[2]) ?? 0))
+    })
+
+  /// Name, registers, bytes.
+  private static let table = """
+    argmax 16 2048
+    argmax_parts 17 2048
+    cache_latents_bf16 10 0
+    cache_latents_f16 10 0
+    cache_latents_f32 10 0
+    causal_conv1d 38 0
+    causal_conv1d_tail 16 0
+    causal_conv1d_update 35 0
+    combine_experts 27 0
+    copy_slot_bytes 11 0
+    copy_slot_words 13 0
+    embedding_bf16 10 0
+    embedding_f16 10 0
+    embedding_f32 10 0
+    embedding_packed_q4 14 0
+    embedding_packed_q8 14 0
+    expert_few_bf16 117 16384
+    expert_few_direct_bf16 125 16384
+    expert_few_direct_q4 116 16384
+    expert_few_direct_q8 120 16384
+    expert_few_q4 108 16384
+    expert_few_q8 112 16384
+    expert_many_bf16 222 27136
+    expert_many_q4 203 27136
+    expert_many_q8 211 27136
+    expert_matmul_f16 84 0
+    expert_matmul_f32 84 0
+    expert_tiles 17 64
+    gated_rms_norm 27 0
+    gather_rows 10 0
+    gdn_decode_128 154 1156
+    gdn_decode_256 238 2180
+    gdn_decode_conv_128 166 2176
+    gdn_decode_conv_256 245 4224
+    gdn_prefill_128 570 19968
+    gdn_prefill_256 651 19968
+    gdn_prepare_128 217 10240
+    gdn_prepare_256 381 18432
+    gelu_mul 10 0
+    kda_128 192 3200
+    kda_256 236 5248
+    latent_attention_bf16 826 19200
+    latent_attention_f16 826 19200
+    latent_attention_f32 829 29056
+    latent_attention_reduce 25 0
+    matmul_f32 24 0
+    matmul_few_bf16_1_1 135 16448
+    matmul_few_bf16_1_2 155 16448
+    matmul_few_bf16_1_4 227 16448
+    matmul_few_bf16_1_8 179 16448
+    matmul_few_bf16_2_1 115 16512
+    matmul_few_bf16_2_2 137 16512
+    matmul_few_bf16_2_4 151 16512
+    matmul_few_bf16_2_8 207 16512
+    matmul_few_direct_bf16_1_1 143 16448
+    matmul_few_direct_bf16_2_1 123 16512
+    matmul_few_direct_q4_1_1 124 16448
+    matmul_few_direct_q4_2_1 113 16512
+    matmul_few_direct_q8_1_1 138 16448
+    matmul_few_direct_q8_2_1 117 16512
+    matmul_few_f16_1_1 135 16448
+    matmul_few_f16_1_2 155 16448
+    matmul_few_f16_1_4 227 16448
+    matmul_few_f16_1_8 179 16448
+    matmul_few_f16_2_1 115 16512
+    matmul_few_f16_2_2 137 16512
+    matmul_few_f16_2_4 151 16512
+    matmul_few_f16_2_8 207 16512
+    matmul_few_made_bf16_1_1 141 18752
+    matmul_few_made_bf16_4_1 164 18944
+    matmul_few_made_q4_1_1 101 18752
+    matmul_few_made_q4_4_1 144 18944
+    matmul_few_made_q8_1_1 117 18752
+    matmul_few_made_q8_4_1 152 18944
+    matmul_few_q4_1_1 116 16448
+    matmul_few_q4_1_2 140 16448
+    matmul_few_q4_1_4 212 16448
+    matmul_few_q4_1_8 164 16448
+    matmul_few_q4_2_1 105 16512
+    matmul_few_q4_2_2 127 16512
+    matmul_few_q4_2_4 141 16512
+    matmul_few_q4_2_8 197 16512
+    matmul_few_q8_1_1 130 16448
+    matmul_few_q8_1_2 146 16448
+    matmul_few_q8_1_4 218 16448
+    matmul_few_q8_1_8 170 16448
+    matmul_few_q8_2_1 109 16512
+    matmul_few_q8_2_2 131 16512
+    matmul_few_q8_2_4 145 16512
+    matmul_few_q8_2_8 201 16512
+    matmul_rows_bf16 36 288
+    matmul_rows_f16 29 288
+    matmul_tiles_bf16_4 219 22528
+    matmul_tiles_bf16_8 315 28672
+    matmul_tiles_f16_4 219 22528
+    matmul_tiles_f16_8 315 28672
+    matmul_tiles_q4_4 209 22528
+    matmul_tiles_q4_8 295 28672
+    matmul_tiles_q8_4 213 22528
+    matmul_tiles_q8_8 303 28672
+    paged_attention_bf16_1 219 16832
+    paged_attention_bf16_2 311 29568
+    paged_attention_f16_1 219 16832
+    paged_attention_f16_2 311 29568
+    paged_attention_f32_1 222 25152
+    paged_attention_reduce 28 0
+    qk_norm_rope 21 2048
+    reshape_and_cache_bf16 26 0
+    reshape_and_cache_f16 26 0
+    reshape_and_cache_f32 26 0
+    rms_norm 43 32
+    rope_and_cache_bf16 26 2048
+    rope_and_cache_f16 26 2048
+    rope_and_cache_f32 26 2048
+    route_experts 21 256
+    sample 57 1120
+    sample_parts 51 96
+    scale_rows 5 0
+    sigmoid_gate 11 0
+    token_attention_bf16 101 17856
+    token_attention_f16 101 17856
+    token_attention_f32 104 26176
+    zero_slots_bytes 8 0
+    zero_slots_words 10 0
+    """
+}
