@@ -6,6 +6,14 @@ import PackageDescription
 let apple: [Platform] = [.macOS, .iOS]
 // The engine with the embedded model, all devices and image files, for the command-line program and the tests.
 let everything: [Target.Dependency] = ["PagodaKit", "PagodaMini", "CUDADevice", "ImageDecoders", "SoftwareDevice"]
+// metal-cpp instead of our own declarations of Metal, if METAL_CPP names its folder; see docs/mac.md.
+let metalCpp: [CXXSetting] =
+  Context.environment["METAL_CPP"].map { folder in
+    [
+      .define("PAGODA_METAL_CPP", .when(platforms: apple)),
+      .unsafeFlags(["-fblocks", "-isystem", folder], .when(platforms: apple)),
+    ]
+  } ?? []
 let package = Package(
   name: "pagoda",
   platforms: [.macOS(.v14), .iOS(.v17)],
@@ -69,7 +77,7 @@ let package = Package(
         .define("NDEBUG", .when(configuration: .release)),
         .define("PAGODA_METAL_ONLY", .when(platforms: apple, configuration: .release)),  // see kernel_table.h
         .unsafeFlags(["-O2"], .when(configuration: .debug)),  // as in CxxCore
-      ]),
+      ] + metalCpp),
     .target(name: "MiniModel", exclude: ["README.md", "files"]),
     .target(
       name: "PagodaMini",

@@ -65,6 +65,27 @@ app_limit() {
   count $? "the memory limit of an app on iOS"
 }
 
+# The package takes metal-cpp if METAL_CPP names its folder, and only then. A stand-in of it, made of our own declarations, shows that
+# the backend compiles with nothing else.
+with_folder() {
+  local folder
+  folder=$(dirname "$planted")/metal-cpp
+  mkdir -p "$folder/Foundation" "$folder/Metal"
+  echo '#include "device/gpu/metal/foundation.h"' >"$folder/Foundation/Foundation.hpp"
+  echo '#include "device/gpu/metal/metal_api.h"' >"$folder/Metal/Metal.hpp"
+  # Calls that metal-cpp lacks must not be used with it.
+  compiles CxxCore/src/device/gpu/metal/metal_backend.cpp -fblocks -DPAGODA_METAL_CPP -isystem "$folder"
+  count $? "the backend with a folder of metal-cpp"
+  ! compiles CxxCore/src/device/gpu/metal/metal_backend.cpp -fblocks -DPAGODA_METAL_CPP 2>/dev/null
+  count $? "without the folder, metal-cpp is found somewhere"
+  package_has() {
+    env "$@" swift package --scratch-path "$folder/build" dump-package >"$folder/package.json" 2>/dev/null &&
+      grep -q PAGODA_METAL_CPP "$folder/package.json"
+  }
+  package_has METAL_CPP="$folder" && ! package_has -u METAL_CPP
+  count $? "the package does not take METAL_CPP"
+}
+
 # A release build for Apple platforms contains neither the software device's kernels nor CUDA's entry points.
 metal_only() {
   local object=${planted%.cpp}.o stem
@@ -79,6 +100,7 @@ count $? "a release build for Apple platforms has kernels of other devices"
 ! metal_only
 count $? "kernels of other devices are not where the check looks for them"
 app_limit
+with_folder
 with "our declarations"
 if [[ -n $real ]]; then
   with "metal-cpp" -fblocks -DPAGODA_METAL_CPP -isystem "$real"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#ifdef PAGODA_METAL_CPP  // for Tools/checks/metal_types.sh: the same backend with metal-cpp itself
+#ifdef PAGODA_METAL_CPP  // the same backend with metal-cpp itself: METAL_CPP=FOLDER swift build
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
 #else
