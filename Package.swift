@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "PagodaSoftwareDevice", targets: ["SoftwareDevice"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
     .library(name: "PagodaHub", targets: ["PagodaHub"]),
+    .library(name: "PagodaMCP", targets: ["PagodaMCP"]),  // tools of servers of the Model Context Protocol
     .library(name: "PagodaTesting", targets: ["PagodaTesting"]),  // an engine without a model, for tests of clients
     .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
     .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
@@ -128,6 +129,8 @@ let package = Package(
       name: "CDigest",
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // debug builds hash gigabytes too
     .target(name: "PagodaHub", dependencies: ["CDigest", "PagodaKit"], exclude: ["README.md"]),
+    .target(name: "PagodaMCP", dependencies: ["PagodaKit"]),
+    .executableTarget(name: "MCPProbe", dependencies: ["PagodaMCP"], path: "Tests/MCPProbe"),
     .target(name: "PagodaTesting", dependencies: ["PagodaKit"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
     .target(

@@ -156,6 +156,7 @@ python_tests() {
 # Drives the server with official clients, a browser, and requests generated from the API description; then with clients that
 # need other versions of the same packages.
 stage_server() {
+  swift build --product MCPProbe >"$logs/server-probe.log" 2>&1 </dev/null  # for test_mcp_client.py
   python_tests server Tests/ServerPython
   python_tests clients Tests/ClientPython
 }

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["PagodaKit", "PagodaMini", "PagodaHub", "PagodaTesting", "PagodaServer", "PagodaChatCore"]
+MODULES = ["PagodaKit", "PagodaMini", "PagodaHub", "PagodaMCP", "PagodaTesting", "PagodaServer", "PagodaChatCore"]
 CATALOG = ROOT / "Sources/PagodaKit/PagodaKit.docc"
 # Members that the compiler synthesises or a protocol requires, which need no explanation.
 WELL_KNOWN = re.compile(r"^(==|!=|hash\(into:\)|encode\(to:\)|init\(from:\)|init\(rawValue:\)|rawValue|allCases|AllCases"

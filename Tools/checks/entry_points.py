@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = {"PagodaKit", "PagodaMini", "PagodaHub", "PagodaTesting", "PagodaServer"}
+MODULES = {"PagodaKit", "PagodaMini", "PagodaHub", "PagodaMCP", "PagodaTesting", "PagodaServer"}
 KINDS = {"swift.method", "swift.type.method", "swift.init", "swift.type.property", "swift.func"}
 NEVER_CALLED = re.compile(r"(^|\.)(hash\(into:\)|encode\(to:\)|init\(from:\)|init\(rawValue:\)|init\(stringLiteral:\)"
                           r"|makeAsyncIterator\(\)|next\(\))$")
