@@ -42,6 +42,29 @@ std::string metal_text(const KernelSource& source) {
   return std::move(splicer.into);
 }
 
+namespace {
+
+constexpr std::string_view kInstance = "MSL_INSTANCE(";  // name, template, arguments; see shim/metal.h
+
+}  // namespace
+
+bool is_instance(const KernelSource& source, std::string_view kernel) {
+  return source.text.find(std::string(kInstance) + std::string(kernel) + ",") != std::string_view::npos;
+}
+
+std::string metal_text(const KernelSource& source, std::string_view kernel) {
+  std::string text(source.text);
+  for (size_t at = 0; (at = text.find(kInstance, at)) != std::string::npos;) {
+    const size_t name = at + kInstance.size(), end = text.find(')', at);
+    if (end == std::string::npos) break;
+    if (text.compare(name, kernel.size() + 1, std::string(kernel) + ",") == 0) at = end;
+    else text.erase(at, end + 1 - at);
+  }
+  KernelSource part = source;
+  part.text = text;
+  return metal_text(part);
+}
+
 std::string cuda_text(const KernelSource& source) {
   Splicer splicer{false, generated::cuda_headers(), {}, {}};
   splicer.add_header("device/gpu/shim/cuda/msl.h");

@@ -112,6 +112,10 @@ std::span<const KernelHeader> cuda_headers() noexcept;
 
 // A source with its headers inlined, each once: Metal's compiler takes a single text and cannot include headers by name.
 std::string metal_text(const KernelSource& source);
+// The same with one instance of its kernel templates: compiling all 44 of matmul_few took longer than a first start may.
+std::string metal_text(const KernelSource& source, std::string_view kernel);
+// Whether a kernel is an instance of a template.
+bool is_instance(const KernelSource& source, std::string_view kernel);
 // The same for NVRTC. -DMSL_ONLY=<kernel> selects its entry point; constants are macros MSL_CONSTANT_<name>.
 std::string cuda_text(const KernelSource& source);
 

@@ -85,5 +85,27 @@ PAGODA_TEST(gpu_table_headers_are_spliced_once_and_in_order) {
   CHECK(has(cuda_text(source), "\nnamespace metal {\nfirst\n" + text + "last\nwithout an end"));
 }
 
+// What Metal compiles for a pipeline: one instance of a template, and all kernels that are none.
+PAGODA_TEST(gpu_table_a_metal_text_has_one_instance) {
+  const auto instances = [](std::string_view text) {
+    int count = 0;
+    for (size_t at = 0; (at = text.find("\nMSL_INSTANCE(", at)) != std::string_view::npos; ++at) ++count;
+    return count;
+  };
+  int most = 0;
+  for (const KernelFile& file : generated::files()) {
+    const std::string whole = metal_text(file.source);
+    most = std::max(most, instances(whole));
+    for (const KernelInfo& kernel : file.kernels) {
+      test::note("kernel " + std::string(kernel.name));
+      const std::string text = metal_text(file.source, kernel.name), name(kernel.name);
+      CHECK_EQ(instances(text), is_instance(file.source, kernel.name) ? 1 : 0);
+      CHECK(has(text, "\nMSL_INSTANCE(" + name + ",") || has(text, "kernel void " + name + "("));
+      CHECK_EQ(std::ranges::count(text, '{'), std::ranges::count(whole, '{'));
+    }
+  }
+  CHECK(most > 40);
+}
+
 }  // namespace
 }  // namespace pagoda::device::gpu

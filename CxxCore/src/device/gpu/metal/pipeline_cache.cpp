@@ -88,9 +88,11 @@ const KernelSource* PipelineCache::source(std::string_view file) const {
   return nullptr;
 }
 
-Result<MTL::Library*> PipelineCache::library(std::string_view file) {
-  if (auto cached = libraries_.find(file); cached != libraries_.end()) return cached->second.get();
+Result<MTL::Library*> PipelineCache::library(const KernelInfo& kernel) {
+  const std::string_view file = kernel.file;
   const KernelSource* text = source(file);
+  const std::string_view part = text && is_instance(*text, kernel.name) ? kernel.name : file;
+  if (auto cached = libraries_.find(part); cached != libraries_.end()) return cached->second.get();
   if (text == nullptr) return make_error(StatusCode::internal, "no text of " + std::string(file) + ".metal");
   if (has_tensors(*text) && !compiles_tensors())
     return make_error(StatusCode::unsupported, std::string(file) + ".metal: this system has no tensor operations");
@@ -98,15 +100,15 @@ Result<MTL::Library*> PipelineCache::library(std::string_view file) {
   options->setLanguageVersion(has_tensors(*text) ? MTL::LanguageVersion4_0 : MTL::LanguageVersion3_1);  // 3.1: bfloat
   use_exact_math(options.get());
   NS::Error* error = nullptr;
-  auto made = NS::TransferPtr(device_->newLibrary(text_of(metal_text(*text)), options.get(), &error));
+  auto made = NS::TransferPtr(device_->newLibrary(text_of(metal_text(*text, kernel.name)), options.get(), &error));
   if (!made)
     return make_error(StatusCode::internal,
                       "Metal does not compile " + std::string(file) + ".metal: " + message_of(error));
-  return (libraries_[text->file] = made).get();
+  return (libraries_[part] = made).get();
 }
 
 Result<NS::SharedPtr<MTL::Function>> PipelineCache::function(const MetalPipeline& pipeline) {
-  PAGODA_ASSIGN_OR_RETURN(auto from, library(pipeline.kernel->file));
+  PAGODA_ASSIGN_OR_RETURN(auto from, library(*pipeline.kernel));
   auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
   for (size_t i = 0; i < pipeline.constants.size(); ++i) {
     const ConstantInfo& info = pipeline.kernel->constants[i];

@@ -38,7 +38,7 @@ class PipelineCache {
  private:
   void open_archive();
   const KernelSource* source(std::string_view file) const;
-  Result<MTL::Library*> library(std::string_view file);
+  Result<MTL::Library*> library(const KernelInfo& kernel);
   Result<NS::SharedPtr<MTL::Function>> function(const MetalPipeline& pipeline);
   Status compile(MetalPipeline& pipeline);
 
@@ -47,7 +47,7 @@ class PipelineCache {
   std::string path_;  // of the archive; empty: none
   NS::SharedPtr<MTL::BinaryArchive> archive_;
   bool archive_grew_ = false;
-  std::map<std::string_view, NS::SharedPtr<MTL::Library>> libraries_;  // by file
+  std::map<std::string_view, NS::SharedPtr<MTL::Library>> libraries_;  // by file, or by instance of a template
   std::vector<std::unique_ptr<MetalPipeline>> pipelines_;
 };
 
