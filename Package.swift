@@ -130,7 +130,7 @@ let package = Package(
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // debug builds hash gigabytes too
     .target(name: "PagodaHub", dependencies: ["CDigest", "PagodaKit"], exclude: ["README.md"]),
     .target(name: "PagodaMCP", dependencies: ["PagodaKit"]),
-    .executableTarget(name: "MCPProbe", dependencies: ["PagodaMCP"], path: "Tests/MCPProbe"),
+    .executableTarget(name: "MCPProbe", dependencies: ["PagodaMCP", "PagodaTesting"], path: "Tests/MCPProbe"),
     .target(name: "PagodaTesting", dependencies: ["PagodaKit"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
     .target(
