@@ -105,6 +105,41 @@ import Testing
     #expect(refused.status == 1 && refused.errors.contains("launch kernels"))
   }
 
+  @Test func a_speed_follows_from_the_counts() throws {
+    let m1 = try #require(GPUProfile.all.first { $0.name == "m1" })
+    var token = Prediction(launches: 100, barriers: 90, bytes: 0.4e9, weights: 0.75e9, instructionsPerWeight: 5)
+    let before = token.tokensPerSecond(m1)
+    token.instructionsPerWeight = 10  // on an M1, 4 bits are bound by instructions
+    #expect(token.tokensPerSecond(m1) < before)
+    token.instructionsPerWeight = 0
+    let bound = token.tokensPerSecond(m1)
+    token.bytes *= 4  // and now by memory
+    #expect(token.tokensPerSecond(m1) < bound)
+    token.launches += 1000
+    #expect(token.tokensPerSecond(m1) < 1 / (1000 * 3e-6 + 1.6e9 / 68.3e9))
+  }
+
+  @Test func a_speed_is_predicted_without_the_gpu() throws {
+    var speeds: [Double] = []
+    for gpu in ["m1", "m4-pro"] {
+      let run = try Program.run(
+        "bench", "--predict", gpu, "--shape", "qwen3.5-9b", "--quantize", "4bit", "--tests", "tg2", "--repetitions",
+        "1")
+      #expect(run.status == 0, "\(run.errors)")
+      let row = try lastRow(run.output)
+      #expect(row.count == 11 && row[0] == "tg2", "\(run.output)")
+      #expect(try #require(Double(row[1])) > #require(Double(row[2])) && #require(Double(row[2])) > 32 * 4)
+      #expect(try #require(Double(row[4])) > 3 && #require(Double(row[5])) > 64, "\(run.output)")
+      #expect(row[10] == (gpu == "m1" ? "-" : "43"), "published for mlx-lm")
+      speeds.append(try #require(Double(row[9])))
+    }
+    #expect(speeds[0] * 2 < speeds[1])
+    let unknown = try Program.run("bench", "--predict", "m99")
+    #expect(unknown.status == 64 && unknown.errors.contains("m4-pro"))
+    let prompt = try Program.run("bench", "--predict", "m1", "--shape", "tiny", "--tests", "pp16")
+    #expect(prompt.status == 1 && prompt.errors.contains("tg64"))
+  }
+
   /// Larger than this machine's memory: no part of the model is allocated.
   @Test func launches_of_a_large_shape_are_counted_without_its_memory() throws {
     let run = try Program.run(

@@ -38,6 +38,10 @@ extension Command {
           Option(
             "kernels", help: "then run each test once more, one launch at a time, and show the time of each kernel"),
           Option("count", help: "only count launches, bytes moved and encoding time (default --device dry)"),
+          Option(
+            "predict", value: "GPU",
+            help:
+              "only predict the speed of a GPU that is not here: \(GPUProfile.all.map(\.name).joined(separator: ", "))"),
           Option("json", help: "print one JSON object instead of tables"),
           Option(
             "plot", value: "FILE", help: "also draw the rows against the limits of the machine, as an SVG picture"),
@@ -49,10 +53,12 @@ extension Command {
 
 private func runBench(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
-  let tests = try BenchTest.parse(arguments.string("tests") ?? BenchTest.defaults)
+  let tests = try BenchTest.parse(
+    arguments.string("tests") ?? (arguments.has("predict") ? "tg64" : BenchTest.defaults))
   if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // fail now rather than after minutes
+  let gpu = try arguments.predictedGPU()
   var session = BenchSession(
-    arguments: arguments, repetitions: Int(try arguments.integer("repetitions", in: 1...1000) ?? 3))
+    arguments: arguments, gpu: gpu, repetitions: Int(try arguments.integer("repetitions", in: 1...1000) ?? 3))
   // Drafts need memory and, with an MTP head, work in every step: those tests get their own engine.
   for group in [tests.filter { !$0.isSpeculative }, tests.filter(\.isSpeculative)] where !group.isEmpty {
     try await session.run(group)
@@ -61,17 +67,28 @@ private func runBench(_ arguments: Arguments) async throws -> Int32 {
   return 0
 }
 
+extension Arguments {
+  /// The GPU that --predict names; nil without it.
+  fileprivate func predictedGPU() throws(UsageError) -> GPUProfile? {
+    guard let name = string("predict") else { return nil }
+    if let gpu = GPUProfile.all.first(where: { $0.name == name }) { return gpu }
+    throw UsageError("--predict has '\(name)'; known are \(GPUProfile.all.map(\.name).joined(separator: ", "))")
+  }
+}
+
 /// The tests of one call of the command, on one engine after the other.
 private struct BenchSession {
   let arguments: Arguments
+  let gpu: GPUProfile?  // that is predicted
   let repetitions: Int
   private var rows: [BenchRow] = []
   private var profiles: [BenchProfile] = []
   private var firstLimits: MachineLimits?
   private var info: ModelInfo?
 
-  init(arguments: Arguments, repetitions: Int) {
+  init(arguments: Arguments, gpu: GPUProfile?, repetitions: Int) {
     self.arguments = arguments
+    self.gpu = gpu
     self.repetitions = repetitions
   }
 
@@ -81,6 +98,7 @@ private struct BenchSession {
   mutating func run(_ tests: [BenchTest]) async throws {
     var given = try arguments.engineOptions()
     if arguments.has("count") && !arguments.has("device") { given.device = .dry(overlapping: false) }
+    if let gpu { given.device = .dry(overlapping: gpu.overlapsLaunches) }
     let options = tests.sized(given, repetitions: repetitions, given: arguments)
     if arguments.has("shape"), tests.contains(where: \.isSpeculative) {
       throw CommandFailure("+spec needs text that can be predicted, not --shape; see 'pagoda bench spec --accept'")
@@ -88,7 +106,9 @@ private struct BenchSession {
     let prompts = tests.contains(where: \.isSpeculative) ? try arguments.benchPrompts() : []
     let engine = try await arguments.loadEngine(options)
     let runner = BenchRunner(engine: engine, repetitions: repetitions, prompts: prompts)
-    if arguments.has("count") {
+    if let gpu {
+      try await runner.printPredictions(tests, for: gpu, shape: arguments.string("shape"))
+    } else if arguments.has("count") {
       try await runner.printCounts(tests)
     } else {
       try await runner.warmUp()

@@ -13,7 +13,8 @@ package struct BenchCount: Sendable {
 
   /// Computes the values from the device's counts in one run of the test; nil if it launches nothing.
   package init?(_ test: BenchTest, times: [OpTime], leastBytes: Double, layerCount: Int) {
-    let times = times.filter { $0.name != "step" }  // the time on the device, where it is reported
+    // The time on the device, and barriers between launches, where they are reported.
+    let times = times.filter { $0.name != "step" && $0.name != "barrier" }
     // Each step looks up its tokens in one launch.
     guard let steps = times.first(where: { $0.name == "embedding" })?.calls, steps > 0 else { return nil }
     let tokens =

@@ -52,9 +52,9 @@ struct BenchRunner {
   /// The device's counts for one run: the whole prompt, or for decoding the difference from a run that ends with the
   /// first tokens. Not sampled during the run, because a device that executes nothing finishes before it could be
   /// sampled.
-  func counts(_ test: BenchTest) async throws -> [OpTime] {
+  func counts(_ test: BenchTest, byKernel: Bool = false) async throws -> [OpTime] {
     if case .speculative = test.kind { return try await profile(test) }
-    engine.setProfiling(true)
+    if byKernel { engine.setKernelProfiling(true) } else { engine.setProfiling(true) }
     defer { engine.setProfiling(false) }
     _ = try await run(test).allTokens()
     let all = await engine.takeProfile()

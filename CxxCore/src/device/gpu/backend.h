@@ -105,6 +105,9 @@ class Backend {
 
   // Steps waited for since the last call, and how long the device worked on them; none if it does not report this.
   virtual StepTimes take_step_times() noexcept { return {}; }
+
+  // Barriers between launches since the last call; 0 if the backend does not count them.
+  virtual int64_t take_barriers() noexcept { return 0; }
 };
 
 }  // namespace pagoda::device::gpu

@@ -47,6 +47,7 @@ class CountingBackend final : public Backend, private Pending {
   bool has_tensor_units() const noexcept override { return inner_->has_tensor_units(); }
   bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
+  int64_t take_barriers() noexcept override { return inner_->take_barriers(); }
 
   void set_counting(bool enabled) noexcept { is_counting_ = enabled; }
   int64_t num_launches() const noexcept { return num_launches_; }

@@ -70,7 +70,7 @@ class DryBackend final : public Backend, private Pending {
     if (!error_.is_ok()) return;
     const KernelInfo& kernel = *static_cast<const DryPipeline&>(pipeline).kernel;
     error_ = check_launch(kernel, groups, threads, bindings);
-    hazards_.needs_barrier(kernel, bindings);  // part of the cost of encoding
+    num_barriers_ += hazards_.needs_barrier(kernel, bindings) ? 1 : 0;
   }
   Pending& submit() noexcept override {
     hazards_.clear();
@@ -78,6 +78,7 @@ class DryBackend final : public Backend, private Pending {
   }
   bool overlaps_launches() const noexcept override { return overlaps_; }
   bool runs_launches() const noexcept override { return false; }
+  int64_t take_barriers() noexcept override { return std::exchange(num_barriers_, 0); }
 
  private:
   struct DryPipeline final : Pipeline {
@@ -89,6 +90,7 @@ class DryBackend final : public Backend, private Pending {
   DeviceInfo info_;
   std::vector<std::unique_ptr<DryPipeline>> pipelines_;
   HazardTracker hazards_;
+  int64_t num_barriers_ = 0;
   Status error_;
 };
 

@@ -84,6 +84,7 @@ class GpuDevice final : public Device,
     is_counting_ = enabled;
     backend_->set_counting(enabled);
     backend_->take_step_times();
+    backend_->take_barriers();
   }
   void set_kernel_timing(bool enabled) override {
     backend_->set_kernel_timing(enabled);
@@ -94,6 +95,8 @@ class GpuDevice final : public Device,
     if (backend_->times_kernels()) return backend_->take_kernel_times();
     const StepTimes times = backend_->take_step_times();
     if (is_counting_ && times.steps > 0) entries.push_back({"step", times.steps, times.seconds});
+    const int64_t barriers = backend_->take_barriers();
+    if (is_counting_ && barriers > 0) entries.push_back({"barrier", barriers});
     return entries;
   }
 

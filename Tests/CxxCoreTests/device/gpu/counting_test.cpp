@@ -33,8 +33,8 @@ model::ForwardBatch decode_token(int32_t context, int32_t max_blocks) {
   return batch;
 }
 
-// Launches of a decode step of the 0.8B shape at 128 tokens of context.
-int64_t decode_launches(const std::string& device, const std::string& format) {
+// Launches of a decode step of the 0.8B shape at 128 tokens of context, or the barriers between them.
+int64_t decode_launches(const std::string& device, const std::string& format, bool barriers = false) {
   ModelSource source;
   source.shape = "qwen3.5-0.8b";
   EngineOptions options;
@@ -48,7 +48,8 @@ int64_t decode_launches(const std::string& device, const std::string& format) {
   loaded->device->set_profiling(true);
   CHECK_OK(loaded->model->forward(decode_token(128, loaded->core.limits.max_blocks_per_seq)));
   int64_t launches = 0;
-  for (const OpTime& op : loaded->device->take_profile()) launches += op.calls;
+  for (const OpTime& op : loaded->device->take_profile())
+    if ((op.name == "barrier") == barriers) launches += op.calls;
   return launches;
 }
 
@@ -82,6 +83,11 @@ PAGODA_TEST(gpu_count_of_launches_for_a_token_of_the_0_8b_shape) {
   CHECK_EQ(decode_launches("dry", "8bit"), 24 * 5 + 5);
   CHECK_EQ(decode_launches("dry:overlap", "8bit"), 197);
   CHECK_EQ(decode_launches("dry", "4bit"), 24 * 5 + 5);
+}
+
+// Each launch but the first reads what the one before it wrote.
+PAGODA_TEST(gpu_count_of_barriers_for_a_token_of_the_0_8b_shape) {
+  CHECK_EQ(decode_launches("dry", "4bit", true), 24 * 5 + 4);
 }
 
 PAGODA_TEST(gpu_count_times_each_kernel_alone) {
