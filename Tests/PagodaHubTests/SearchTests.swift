@@ -14,8 +14,19 @@ import Testing
     let hits = try HubAPI.hits(in: Data(answer.utf8), endpoint: "http://hub")
     #expect(hits.map(\.id) == ["Qwen/Qwen3.5-0.8B", "some/model-GGUF", "some/pictures"])
     #expect(hits.map(\.hasWeights) == [true, true, false] && hits.map(\.isGated) == [false, true, false])
-    #expect(hits[0].downloads == 12)
+    #expect(hits[0].downloads == 12 && hits[0].format == nil && hits[1].format == "GGUF")
     #expect(throws: HubError.self) { try HubAPI.hits(in: Data("{}".utf8), endpoint: "http://hub") }
+  }
+
+  @Test func formats_and_sizes_are_read() throws {
+    let answer = """
+      [{"id":"a/plain","tags":["safetensors"],"safetensors":{"parameters":{"BF16":1000,"F32":10},"total":1010}},
+       {"id":"a/mlx","tags":["safetensors","mlx"],"safetensors":{"parameters":{"U32":500,"BF16":100}}},
+       {"id":"a/none","tags":["safetensors"],"safetensors":{}}]
+      """
+    let hits = try HubAPI.hits(in: Data(answer.utf8), endpoint: "http://hub")
+    #expect(hits.map(\.format) == ["safetensors BF16", "MLX, quantised", nil])
+    #expect(hits.map(\.weightBytes) == [2040, 2200, nil])
   }
 
   @Test func words_go_to_the_hub_escaped() async throws {
@@ -25,7 +36,10 @@ import Testing
     settings.stallSeconds = 120
     let hits = try await HubAPI(settings).search("qwen 3.5/ü&limit=9", limit: 7)
     #expect(hits.map(\.id) == ["a/b"])
-    #expect(hub.requestLine == "GET /api/models?search=qwen%203.5%2F%C3%BC%26limit%3D9&limit=7&sort=downloads HTTP/1.1")
+    let fields = ["downloads", "gated", "safetensors", "tags"].map { "&expand%5B%5D=\($0)" }.joined()
+    #expect(
+      hub.requestLine
+        == "GET /api/models?search=qwen%203.5%2F%C3%BC%26limit%3D9&limit=7&sort=downloads\(fields) HTTP/1.1")
   }
 
   private func listing(_ paths: [String]) -> HubListing {

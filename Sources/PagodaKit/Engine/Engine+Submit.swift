@@ -46,7 +46,7 @@ extension Engine {
     try request.refuseToolsWithoutConversation()
     let trimmed =
       try other.map { TrimmedPrompt(encoded: try encode(request, with: $0)) } ?? encode(request, tools: tools)
-    let prompt = trimmed.encoded
+    let prompt = try begun(trimmed.encoded, request, other)
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
     let images = prompt.images + request.placedImages
@@ -101,5 +101,29 @@ extension Engine {
     }
     let id = result.request_id
     return { [core] in core.engine.cancel(id) }
+  }
+
+  /// The prompt with the beginning of the answer.
+  private func begun(
+    _ prompt: EncodedPrompt, _ request: Request, _ other: (any ChatTokenizer)?
+  ) throws -> EncodedPrompt {
+    guard let start = request.answerStart else { return prompt }
+    guard case .messages = request.prompt else {
+      throw PagodaError.invalidArgument("answerStart is for conversations: a text or tokens can end with it themselves")
+    }
+    guard request.grammar == nil, request.toolChoice == .automatic else {
+      throw PagodaError.invalidArgument("answerStart cannot be combined with a grammar or a required tool call")
+    }
+    var begun = prompt
+    if prompt.opening == .reasoning { begun.ids += try encode(answerText: "\n</think>\n\n", isControl: true, other) }
+    begun.ids += try encode(answerText: start, isControl: false, other)
+    begun.opening = .textOnly
+    return begun
+  }
+
+  private func encode(answerText: String, isControl: Bool, _ other: (any ChatTokenizer)?) throws -> [Int32] {
+    if let other { return try other.encodeWithControlTokens(answerText) }
+    guard let tokenizer else { throw PagodaError.unsupported("the model has no tokenizer") }
+    return try tokenizer.encode(answerText, parsingSpecialTokens: isControl)
   }
 }

@@ -61,6 +61,9 @@ public struct Request: Hashable, Sendable {
   public var sampling: SamplingParameters
   /// Whether the model thinks before it answers; nil leaves it to the chat template.
   public var thinking: Bool?
+  /// The beginning of the answer, which the model continues, for example one that a token limit cut off; only for
+  /// conversations. The events have what follows it. If the template begins with thinking, the thinking is closed first.
+  public var answerStart: String?
   /// Tools that the model may call; only for conversations.
   public var tools: [ToolDefinition] = []
   /// Whether the answer must call them. A required call is enforced token by token, after thinking, with arguments that
