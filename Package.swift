@@ -141,7 +141,8 @@ let package = Package(
         .product(name: "Hub", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
       ]),
     .target(
-      name: "PagodaChatCore", dependencies: ["ImageDecoders", "PagodaHub", "PagodaKit", "PagodaMini", "PagodaServer"]),
+      name: "PagodaChatCore",
+      dependencies: ["ImageDecoders", "PagodaHub", "PagodaKit", "PagodaMCP", "PagodaMini", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
 
@@ -170,7 +171,8 @@ let package = Package(
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"] + everything),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
     .executableTarget(name: "ChatStoreWriter", dependencies: ["PagodaChatCore"], path: "Tests/ChatStoreWriter"),
-    .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "PagodaMini", "ChatStoreWriter"]),
+    .testTarget(
+      name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "PagodaMCP", "PagodaMini", "ChatStoreWriter"]),
   ],
   cxxLanguageStandard: .cxx20)
 
@@ -180,7 +182,8 @@ package.targets.append(
   .executableTarget(
     name: "PagodaChat", dependencies: ["PagodaChatCore"], path: "Apps/PagodaChat",
     exclude: [
-      "Assets.xcassets", "Info-iOS.plist", "Info.plist", "Pagoda-iOS.entitlements", "Pagoda.entitlements", "Scripts",
+      "Assets.xcassets", "Info-iOS.plist", "Info.plist", "Localizable.xcstrings", "Pagoda-iOS.entitlements",
+      "Pagoda.entitlements", "Scripts",
       "project.yml",
     ]))
 #endif

@@ -10,7 +10,7 @@ struct AskPagodaIntent: AppIntent {
 
   @MainActor
   func perform() async throws -> some IntentResult & ReturnsValue<String> & ProvidesDialog {
-    let answer = try await StartState.shared.result.get().ask(question)
+    let answer = try await StartState.shared.ready().ask(question)
     return .result(value: answer, dialog: IntentDialog(stringLiteral: answer))
   }
 }

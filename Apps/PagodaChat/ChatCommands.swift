@@ -30,6 +30,12 @@ struct ChatCommands: Commands {
       Button(KeyboardMap.regenerate.title) { transcript?.regenerate() }
         .keyboardShortcut(KeyboardMap.regenerate)
         .disabled(transcript == nil || transcript?.isAnswering == true)
+      Button(KeyboardMap.continueAnswer.title) { transcript?.continueAnswer() }
+        .keyboardShortcut(KeyboardMap.continueAnswer)
+        .disabled(transcript?.canContinue != true)
+      Button(KeyboardMap.find.title) { transcript?.find.isShown = true }
+        .keyboardShortcut(KeyboardMap.find)
+        .disabled(isEmpty)
       Button(KeyboardMap.branch.title) {
         if let last = transcript?.messages.last { app?.branch(at: last.id, in: window) }
       }
@@ -43,6 +49,7 @@ struct ChatCommands: Commands {
       Button(KeyboardMap.exportJSON.title) { if let transcript { Exporter.export(transcript, as: .json) } }
         .keyboardShortcut(KeyboardMap.exportJSON)
         .disabled(isEmpty)
+      Button("Export All Chats…") { if let app { Exporter.exportAll(app) } }.disabled(app == nil)
       Divider()
       #endif
       Button(KeyboardMap.delete.title) {

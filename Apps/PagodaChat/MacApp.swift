@@ -19,7 +19,7 @@ final class AppDelegate: NSObject, NSApplicationDelegate {
 
   func applicationDidResignActive(_ notification: Notification) { app?.flush() }
 
-  func applicationWillTerminate(_ notification: Notification) { app?.flush() }
+  func applicationWillTerminate(_ notification: Notification) { app?.close() }
 }
 
 /// The menu-bar menu while the server is on.

@@ -1,4 +1,6 @@
 // PagodaChat: the app; connects PagodaChatCore's models to windows and menus and contains no logic of its own.
+import Foundation
+import Observation
 import PagodaChatCore
 import SwiftUI
 
@@ -14,6 +16,7 @@ struct PagodaChatApp: App {
       switch start.result {
       case .success(let app): AppWindow(app: app)
       case .failure(let failure): FailureView(failure: failure).padding().frame(minWidth: 320, minHeight: 160)
+      case nil: ProgressView().accessibilityLabel("Opening your chats").frame(minWidth: 320, minHeight: 160)
       }
     }
     .defaultSize(width: 1080, height: 760)
@@ -41,26 +44,43 @@ struct AppWindow: View {
   @Environment(\.scenePhase) private var phase
 
   var body: some View {
-    ContentView(app: app).onChange(of: phase) { if phase != .active { app.flush() } }
+    ContentView(app: app).onChange(of: phase) {
+      switch phase {
+      case .background: app.enteredBackground(stopsAnswers: stopsAnswersInBackground)
+      case .active: app.enteredForeground()
+      default: app.flush()
+      }
+    }
   }
 }
 
-/// Opening the store can fail (another copy of the app, a full disk); the window then shows the error.
-@MainActor
-struct StartState {
+/// Opening the store takes a moment, and can fail (another copy of the app, a full disk); the window then shows the error.
+@MainActor @Observable
+final class StartState {
   /// One for the whole process: windows, menus and Siri share the same chats and the same model.
   static let shared = StartState()
 
-  let result: Result<AppModel, ChatFailure>
+  private(set) var result: Result<AppModel, ChatFailure>?
+  private var opening: Task<Void, Never>?
 
   private init() {
-    do {
-      let given = ProcessInfo.processInfo.environment["PAGODA_CHAT_FOLDER"]  // UI tests have their own folder
-      result = .success(try AppModel(folder: given.map { URL(filePath: $0) } ?? AppModel.defaultFolder))
-    } catch {
-      result = .failure(ChatFailure("Pagoda cannot open its chats", error))
+    opening = Task {
+      do {
+        let given = ProcessInfo.processInfo.environment["PAGODA_CHAT_FOLDER"]  // UI tests have their own folder
+        let folder = given.map { URL(filePath: $0) } ?? AppModel.defaultFolder
+        result = .success(try await AppModel.open(folder: folder))
+      } catch {
+        result = .failure(ChatFailure("Pagoda cannot open its chats", error))
+      }
     }
   }
 
-  var app: AppModel? { try? result.get() }
+  var app: AppModel? { try? result?.get() }
+
+  /// The app, as soon as it is open.
+  func ready() async throws -> AppModel {
+    await opening?.value
+    guard let result else { throw CancellationError() }
+    return try result.get()
+  }
 }

@@ -8,6 +8,13 @@ import AppKit
 import UIKit
 #endif
 
+/// iOS refuses GPU work of apps that are not on the screen.
+#if canImport(AppKit)
+let stopsAnswersInBackground = false
+#else
+let stopsAnswersInBackground = true
+#endif
+
 @MainActor func copyToPasteboard(_ text: String) {
   #if canImport(AppKit)
   NSPasteboard.general.clearContents()

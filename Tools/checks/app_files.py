@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the files that make the app a bundle: property lists, entitlements, the icon's catalog, the Xcode project's description,
-and the errors in App Intents that only Xcode's own tools report.
+the errors in App Intents that only Xcode's own tools report, and the string catalog: every text of a view in every language.
 
 Usage: app_files.py | --self-test
 """
@@ -15,6 +15,27 @@ from pathlib import Path
 
 APP = Path(__file__).resolve().parents[2] / "Apps/PagodaChat"
 SANDBOX = ["app-sandbox", "network.client", "network.server", "files.user-selected.read-write", "files.bookmarks.app-scope"]
+
+
+LANGUAGES = ["de", "fr", "ja", "zh-Hans"]
+# Texts that SwiftUI looks up in the catalog: literals of these views and modifiers.
+SHOWN = re.compile(r'(?:\b(?:Text|Button|Label|Toggle|TextField|SecureField|Section|Picker|Menu|ShareLink|DisclosureGroup|'
+                   r'ContentUnavailableView|CommandMenu|WindowGroup|Window|Stepper)\(|\.(?:help|accessibilityLabel|accessibilityHint|'
+                   r'navigationTitle|alert|confirmationDialog)\(|prompt: )\s*"((?:[^"\\]|\\.)*)"')
+
+
+def text_faults(app):
+    """Texts of views that the catalog lacks, translations that are missing or empty, and entries that no view shows. Texts with values in
+    them are English in every language."""
+    strings = json.loads((app / "Localizable.xcstrings").read_text(encoding="utf-8"))["strings"]
+    shown = {text for path in app.rglob("*.swift") for text in SHOWN.findall(path.read_text(encoding="utf-8")) if "\\(" not in text}
+    faults = [f"the catalog lacks {text!r}" for text in sorted(shown - set(strings))]
+    faults += [f"no view shows {text!r} of the catalog" for text in sorted(set(strings) - shown)]
+    for text, entry in strings.items():
+        for language in LANGUAGES:
+            if not entry.get("localizations", {}).get(language, {}).get("stringUnit", {}).get("value"):
+                faults.append(f"{text!r} is not translated to {language}")
+    return faults
 
 
 def icon_faults(folder):
@@ -36,7 +57,7 @@ def plist(path):
 
 
 def faults_of(app):
-    faults = icon_faults(app / "Assets.xcassets/AppIcon.appiconset")
+    faults = icon_faults(app / "Assets.xcassets/AppIcon.appiconset") + text_faults(app)
     project = (app / "project.yml").read_text()
     if re.search(r"^\s*info:", project, re.MULTILINE):
         faults.append("project.yml has `info`, which overwrites an Info.plist")
@@ -71,6 +92,8 @@ def self_test():
               ("project.yml", "platform: iOS", "platform: tvOS"),
               ("Pagoda.entitlements", "bookmarks.app-scope", "bookmarks.document-scope"),
               ("Info-iOS.plist", "<string>0.1.0</string>", "<string>0.0.9</string>"),
+              ("Localizable.xcstrings", '"value": "Abbrechen"', '"value": ""'),
+              ("Views/ComposerView.swift", 'Button("Cancel")', 'Button("Forget")'),
               ("AskIntent.swift", r'"Ask \(.applicationName) a question"', '"Ask a question"'),
               ("Assets.xcassets/AppIcon.appiconset/Contents.json", '"icon-64.png"', '"icon-128.png"')]
     for name, before, after in plants:

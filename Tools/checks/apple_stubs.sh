@@ -59,6 +59,8 @@ planted() {
   grep -q "$5" "$work/log" || { echo "$4 in $2 was reported for another reason:"; cat "$work/log"; return 1; }
 }
 planted app Apps/PagodaChat/Views/ContentView.swift 'NavigationSplitView' 'NavigationSplitVeiw' NavigationSplitVeiw
+planted app Apps/PagodaChat/Views/WelcomeView.swift 'welcome.choose(' 'welcome.chose(' chose
+planted app Apps/PagodaChat/Views/ToolViews.swift 'always: true' 'forever: true' forever
 planted app Apps/PagodaChat/Views/MessageView.swift 'textSelection' 'textSelektion' textSelektion
 planted app Apps/PagodaChat/MacApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
 planted app Apps/PagodaChat/AskIntent.swift 'dialog: Intent' 'dialogue: Intent' dialogue
@@ -71,4 +73,4 @@ planted anymodel Apps/Examples/AnyLanguageModel/Sources/Adapter/PagodaModel.swif
 planted adapter Sources/PagodaFoundationModels/PagodaLanguageModel.swift 'streamingInto channel' 'into channel' LanguageModelExecutor
 planted uitests Apps/PagodaChatUITests/ChatUITests.swift 'waitForNonExistence' 'waitForAbsence' waitForAbsence
 echo "${#app[@]} files of the app for macOS and iOS, ${#example[@]} of the example, $((${#adapter[@]} + ${#anymodel[@]})) of the" \
-  "adapters, ${#uitests[@]} of the UI tests type-check; 12 planted errors caught"
+  "adapters, ${#uitests[@]} of the UI tests type-check; 14 planted errors caught"

@@ -26,6 +26,9 @@ for size in 16 32 128 256 512; do
 done
 iconutil -c icns "$iconset" -o "$app/Contents/Resources/Pagoda.icns"
 
+# The languages of the interface.
+xcrun xcstringstool compile "$source/Localizable.xcstrings" --output-directory "$app/Contents/Resources"
+
 identity=${SIGN_IDENTITY:--}
 entitlements=()
 [[ $identity == - ]] || entitlements=(--options runtime --entitlements "$source/Pagoda.entitlements")

@@ -9,6 +9,8 @@ struct ComposerView: View {
   @Bindable var composer: ComposerModel
   @FocusState private var isFocused: Bool
   @State private var choosesFiles = false
+  @State private var asksForPage = false
+  @State private var address = ""
 
   var body: some View {
     VStack(alignment: .leading, spacing: 6) {
@@ -30,7 +32,10 @@ struct ComposerView: View {
         Button(KeyboardMap.attach.title, systemImage: "paperclip") { choosesFiles = true }
           .labelStyle(.iconOnly).buttonStyle(.borderless)
           .keyboardShortcut(KeyboardMap.attach)
-          .help("Attach text files or images; they may also be dropped here, and images pasted")
+          .help("Attach texts, PDF files or images; they may also be dropped here, and images pasted")
+        Button("Attach Web Page…", systemImage: "link") { asksForPage = true }
+          .labelStyle(.iconOnly).buttonStyle(.borderless)
+          .help("Attach the text of a web page")
         Button(KeyboardMap.pasteImage.title, systemImage: "photo.badge.plus") {
           if let image = pastedImage() { composer.paste(image) }
         }
@@ -55,6 +60,11 @@ struct ComposerView: View {
     }
     .padding(12)
     .onAppear { isFocused = true }
+    .alert("Attach Web Page", isPresented: $asksForPage) {
+      TextField("Address", text: $address)
+      Button("Attach") { Task { await composer.attachPage(address) } }
+      Button("Cancel", role: .cancel) {}
+    }
     .fileImporter(isPresented: $choosesFiles, allowedContentTypes: [.text, .data], allowsMultipleSelection: true) {
       if case .success(let urls) = $0 { composer.attach(urls) }
     }

@@ -6,6 +6,8 @@ struct ContentView: View {
   let app: AppModel
   @State private var window: ConversationListModel
   @State private var showsLibrary = false
+  @State private var showsWelcome = false
+  @State private var welcome: WelcomeModel
   @State private var showsSettings = false
   @State private var showsAppSettings = false
 
@@ -13,6 +15,7 @@ struct ContentView: View {
   init(app: AppModel) {
     self.app = app
     _window = State(wrappedValue: app.claimWindow())
+    _welcome = State(wrappedValue: WelcomeModel(app: app))
   }
 
   var body: some View {
@@ -59,8 +62,9 @@ struct ContentView: View {
     .sheet(isPresented: $showsAppSettings) { AppSettingsView(app: app) }
     #endif
     .sheet(isPresented: $showsLibrary) { LibraryView(app: app) }
+    .sheet(isPresented: $showsWelcome) { WelcomeView(welcome: welcome) }
     .sheet(isPresented: $showsSettings) {
-      if let transcript = window.transcript { ChatSettingsView(transcript: transcript) }
+      if let transcript = window.transcript { ChatSettingsView(app: app, transcript: transcript) }
     }
     .focusedSceneValue(\.chatWindow, window)
     .onAppear { app.windowOpened(window) }
@@ -68,6 +72,7 @@ struct ContentView: View {
     .task {
       if window.selection == nil { app.newChat(in: window) }
       await app.start()
+      showsWelcome = welcome.isNeeded
       await app.run()
     }
   }

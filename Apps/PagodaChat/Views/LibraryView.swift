@@ -72,6 +72,7 @@ private struct FoundRow: View {
       VStack(alignment: .leading, spacing: 2) {
         Text(model.id)
         Text(model.obstacle ?? "\(model.downloads) downloads a month").font(.caption).foregroundStyle(.secondary)
+        if !model.details.isEmpty { Text(model.details).font(.caption).foregroundStyle(.secondary) }
       }
       Spacer()
       Button("Download") { Task { await library.fetch(named: model.id) } }

@@ -23,6 +23,7 @@ struct MessageView: View {
       if let attachments = message.attachments {
         HStack(spacing: 6) { ForEach(attachments) { AttachmentView(attachment: $0) } }
       }
+      if let rounds = message.toolRounds { ToolRoundsView(rounds: rounds) }
       MarkdownView(blocks: transcript.shownBlocks(of: message))
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
         ProgressView().controlSize(.small)
@@ -30,6 +31,9 @@ struct MessageView: View {
         if let text = transcript.promptProgressText { Text(text).font(.caption).foregroundStyle(.secondary) }
       }
       if let note { Text(note).font(.caption).foregroundStyle(.secondary) }
+      if message.id == transcript.messages.last?.id && transcript.canContinue {
+        Button("Continue") { transcript.continueAnswer() }
+      }
       actions
     }
     .frame(maxWidth: .infinity, alignment: .leading)
@@ -63,6 +67,9 @@ struct MessageView: View {
         Button("Edit", systemImage: "pencil") { transcript.composer.edit(message) }
       } else {
         Button("Regenerate", systemImage: "arrow.clockwise") { transcript.regenerate(message.id) }
+      }
+      if let summary = message.stats?.summary, message.state != .streaming {
+        Image(systemName: "info.circle").help(summary).accessibilityLabel(summary)
       }
       Button("Branch into a new chat", systemImage: "arrow.triangle.branch") { app.branch(at: message.id, in: window) }
     }

@@ -7,12 +7,33 @@ import UniformTypeIdentifiers
 
 /// Generation settings of one chat, and its export.
 struct ChatSettingsView: View {
+  let app: AppModel
   @Bindable var transcript: TranscriptModel
   @Environment(\.dismiss) private var dismiss
+  @State private var presetName = ""
 
   var body: some View {
     VStack(alignment: .leading, spacing: 12) {
-      Form { ChatSettingsFields(settings: $transcript.settings) }.formStyle(.grouped)
+      Form {
+        Section("Model and preset") {
+          Picker("Model of this chat", selection: $transcript.modelName) {
+            Text("The loaded one").tag(String?.none)
+            ForEach(app.library.entries.filter { $0.state == .ready }) { Text($0.id).tag(String?.some($0.id)) }
+          }
+          Menu("Use Preset") {
+            ForEach(app.settings.settings.presets) { preset in Button(preset.name) { transcript.use(preset) } }
+          }
+          HStack {
+            TextField("Name of a preset", text: $presetName)
+            Button("Save as Preset") {
+              app.settings.savePreset(presetName, transcript.settings, modelName: transcript.modelName)
+            }
+            .disabled(presetName.isEmpty)
+          }
+        }
+        ChatSettingsFields(settings: $transcript.settings)
+      }
+      .formStyle(.grouped)
       HStack {
         Spacer()
         Button("Done") { dismiss() }.keyboardShortcut(.defaultAction)
@@ -61,6 +82,8 @@ struct ChatSettingsFields: View {
 struct AppSettingsView: View {
   let app: AppModel
   @State private var choosesFolder = false
+  @State private var token = ""
+  @State private var choosesChats = false
 
   var body: some View {
     @Bindable var model = app.settings
@@ -70,7 +93,14 @@ struct AppSettingsView: View {
         .tabItem { Label("New Chats", systemImage: "bubble.left") }
       Form {
         Toggle("Return sends; otherwise Command-Return does", isOn: $model.settings.returnSends)
-        TextField("Port of the local server", value: $model.settings.serverPort, format: .number.grouping(.never))
+        Toggle("The model writes titles of chats", isOn: $model.settings.modelWritesTitles)
+        Button("Import Chats…") { choosesChats = true }
+          .fileImporter(isPresented: $choosesChats, allowedContentTypes: [.data], allowsMultipleSelection: false) {
+            if case .success(let urls) = $0, let data = urls.first.flatMap({ try? Data(contentsOf: $0) }) {
+              app.importChats(data)
+            }
+          }
+        SecureField("Hugging Face token", text: $token).onSubmit { Task { await app.setHubToken(token) } }
         HStack {
           Text(model.settings.modelFolder ?? "Models come from Hugging Face")
           Spacer()
@@ -86,10 +116,36 @@ struct AppSettingsView: View {
       }
       .formStyle(.grouped)
       .tabItem { Label("General", systemImage: "gearshape") }
+      ServerSettingsView(app: app).tabItem { Label("Server", systemImage: "network") }
+      ToolSettingsView(app: app).tabItem { Label("Tools", systemImage: "wrench.and.screwdriver") }
     }
+    .onAppear { token = app.hubToken ?? "" }
     .frame(minWidth: 320, idealWidth: 520, minHeight: 400, idealHeight: 560)
     .fileImporter(isPresented: $choosesFolder, allowedContentTypes: [.folder], allowsMultipleSelection: false) {
       if case .success(let urls) = $0, let folder = urls.first { Task { await app.useModelFolder(folder) } }
     }
+  }
+}
+
+/// The local server: who can reach it, with which key, and its last requests.
+struct ServerSettingsView: View {
+  let app: AppModel
+
+  var body: some View {
+    @Bindable var model = app.settings
+    Form {
+      TextField("Port of the local server", value: $model.settings.serverPort, format: .number.grouping(.never))
+      Toggle("Other machines can reach it", isOn: $model.settings.serverOnNetwork)
+      HStack {
+        TextField("Key", text: $model.settings.serverKey)
+        Button("New Key") { model.settings.serverKey = ServerModel.newKey() }
+        Button("Copy") { copyToPasteboard(model.settings.serverKey) }.disabled(model.settings.serverKey.isEmpty)
+      }
+      Section("Last requests") {
+        ScrollView { Text(app.server.log.joined(separator: "\n")).font(.caption).textSelection(.enabled) }
+          .frame(maxHeight: 160)
+      }
+    }
+    .formStyle(.grouped)
   }
 }

@@ -1,4 +1,4 @@
-// The sidebar: conversations, search, rename, pin, delete.
+// The sidebar: conversations in folders, search, rename, pin, move, delete.
 import PagodaChatCore
 import SwiftUI
 
@@ -6,23 +6,13 @@ struct SidebarView: View {
   @Bindable var list: ConversationListModel
   @State private var renamedID: UUID?
   @State private var title = ""
+  @State private var movedID: UUID?
+  @State private var folder = ""
 
   var body: some View {
     List(selection: $list.selection) {
-      ForEach(list.hits) { hit in
-        SidebarRow(
-          hit: hit, isAnswering: list.transcript(of: hit.id)?.isAnswering == true, isSearch: !list.query.isEmpty
-        )
-        .tag(hit.id)
-        .contextMenu {
-          Button("Rename…") {
-            title = hit.conversation.title
-            renamedID = hit.id
-          }
-          Button(hit.conversation.isPinned ? "Unpin" : "Pin") { list.togglePin(hit.id) }
-          Divider()
-          Button("Delete", role: .destructive) { list.askToRemove(hit.id) }
-        }
+      ForEach(list.sections) { section in
+        Section(section.folder) { rows(section.hits) }
       }
     }
     .searchable(text: $list.query, placement: .sidebar, prompt: "Search chats")
@@ -30,6 +20,11 @@ struct SidebarView: View {
     .alert("Rename Chat", isPresented: isRenaming) {
       TextField("Title", text: $title)
       Button("Rename") { if let renamedID { list.rename(renamedID, to: title) } }
+      Button("Cancel", role: .cancel) {}
+    }
+    .alert("New Folder", isPresented: isMoving) {
+      TextField("Name", text: $folder)
+      Button("Move") { if let movedID { list.move(movedID, to: folder) } }
       Button("Cancel", role: .cancel) {}
     }
     .confirmationDialog("Delete this chat?", isPresented: isRemoving, titleVisibility: .visible) {
@@ -44,6 +39,36 @@ struct SidebarView: View {
           "No Results", systemImage: "magnifyingglass", description: Text("No chat has all of these words."))
       }
     }
+  }
+
+  private func rows(_ hits: [SearchHit]) -> some View {
+    ForEach(hits) { hit in
+      SidebarRow(
+        hit: hit, isAnswering: list.isAnswering(hit.id), isSearch: !list.query.isEmpty
+      )
+      .tag(hit.id)
+      .contextMenu {
+        Button("Rename…") {
+          title = hit.conversation.title
+          renamedID = hit.id
+        }
+        Button(hit.conversation.isPinned ? "Unpin" : "Pin") { list.togglePin(hit.id) }
+        Menu("Move to Folder") {
+          ForEach(list.folders, id: \.self) { folder in Button(folder) { list.move(hit.id, to: folder) } }
+          Button("New Folder…") {
+            folder = ""
+            movedID = hit.id
+          }
+          Button("No Folder") { list.move(hit.id, to: nil) }
+        }
+        Divider()
+        Button("Delete", role: .destructive) { list.askToRemove(hit.id) }
+      }
+    }
+  }
+
+  private var isMoving: Binding<Bool> {
+    Binding(get: { movedID != nil }, set: { if !$0 { movedID = nil } })
   }
 
   private var isRemoving: Binding<Bool> {

@@ -46,6 +46,11 @@ struct StatusBar: View {
     case .ready(let name):
       Label(name, systemImage: "checkmark.circle")
       if let device = app.engines.device { item(device, "Device") }
+      if let bytes = app.engines.memoryBytes {
+        item(bytes.formatted(.byteCount(style: .memory)), "Memory of the model")
+        Button("Eject", systemImage: "eject") { Task { await app.unload() } }
+          .labelStyle(.iconOnly).buttonStyle(.borderless).help("Unload the model and free its memory")
+      }
     case .failed(let failure): Label(failure.errorDescription ?? failure.title, systemImage: "exclamationmark.triangle")
     }
   }
@@ -67,7 +72,9 @@ struct StatusBar: View {
       get: { app.server.isOn },
       set: { isOn in
         if isOn {
-          app.server.turnOn(port: app.settings.settings.serverPort)
+          let settings = app.settings.settings
+          app.server.turnOn(
+            port: settings.serverPort, onNetwork: settings.serverOnNetwork, key: settings.serverKey)
         } else {
           Task { await app.server.turnOff() }
         }

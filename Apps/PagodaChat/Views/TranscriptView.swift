@@ -10,6 +10,9 @@ struct TranscriptView: View {
   var body: some View {
     VStack(spacing: 0) {
       ScrollViewReader { proxy in
+        if transcript.find.isShown {
+          FindBar(find: transcript.find, messages: transcript.messages) { proxy.scrollTo($0, anchor: .center) }
+        }
         ScrollView {
           LazyVStack(alignment: .leading, spacing: 20) {
             ForEach(transcript.messages) { message in
@@ -47,6 +50,7 @@ struct TranscriptView: View {
         .padding(10)
         .background(Color.orange.opacity(0.12))
       }
+      if let question = app.tools.question { ToolQuestionView(tools: app.tools, question: question) }
       Divider()
       ComposerView(app: app, transcript: transcript, composer: transcript.composer)
     }

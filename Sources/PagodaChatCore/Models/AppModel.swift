@@ -2,6 +2,7 @@
 import Foundation
 import Observation
 import PagodaKit
+import PagodaMCP
 
 /// The root model of the app's windows.
 @MainActor @Observable
@@ -16,9 +17,14 @@ public final class AppModel {
   public let settings: SettingsModel
   /// The local server.
   public let server: ServerModel
+  /// Servers of tools.
+  public let tools: ToolModel
 
-  private let access: any FolderAccess
-  private var idleSince = ContinuousClock.now
+  let access: any FolderAccess
+  let secrets: any SecretStore
+  let usesHub: Bool  // and not the downloader of a test
+  private var memoryWatch: (any Sendable)?
+  private(set) var idleSince = ContinuousClock.now
   private var starting: Task<Void, Never>?
   private var hasWindow = false
   private var lastSelection: UUID?  // of the window closed last
@@ -27,27 +33,60 @@ public final class AppModel {
   /// The app with its files in `folder`.
   public init(
     folder: URL, loader: any ModelLoader = EngineLoader(), downloader: (any ModelDownloader)? = nil,
-    access: any FolderAccess = SystemFolderAccess()
+    access: any FolderAccess = SystemFolderAccess(), secrets: any SecretStore = SystemSecrets(),
+    memory: any MemoryWatch = SystemMemoryWatch(),
+    connect: @escaping @Sendable (MCPServer) -> any ToolProvider = { MCPClient($0) },
+    store given: ConversationStore? = nil
   ) throws {
     self.access = access
-    let store = try ConversationStore(folder: folder)
+    self.secrets = secrets
+    usesHub = downloader == nil
+    let store = try given ?? ConversationStore(folder: folder)
     settings = SettingsModel(folder: folder)
     engines = EngineModel(loader: loader)
     conversations = ConversationListModel(
       pool: TranscriptPool(store: store, engines: engines), selection: settings.settings.selection)
     var reason: ChatFailure?
-    let models = Self.models(settings, access, &reason)
+    let models = Self.models(settings, access, HubModels(token: secrets.value(of: Self.hubTokenName)), &reason)
     library = LibraryModel(downloader: downloader ?? models, engines: engines)
     library.failure = reason
     server = ServerModel(engines: engines)
+    tools = ToolModel(settings: settings, connect: connect)
+    conversations.pool.tools = tools
+    engines.findModel = { [weak self] name in
+      guard let self, let entry = library.entries.first(where: { $0.id == name }) else { return nil }
+      return entry.source.map { ($0, settings.settings.models[name] ?? LoadSettings()) }
+    }
+    conversations.pool.modelWritesTitles = { [weak self] in
+      // The embedded model is too small to be worth the wait.
+      self?.settings.settings.modelWritesTitles == true && self?.engines.modelName != LibraryModel.embeddedName
+    }
+    store.onFailure { error in
+      Task { @MainActor [weak self] in
+        self?.conversations.failure = ChatFailure("The chats cannot be saved", error)
+      }
+    }
+    memoryWatch = memory.begin { pressure in Task { @MainActor [weak self] in await self?.relieve(pressure) } }
+  }
+
+  /// The app with its files in `folder`, read and written away from the main thread.
+  public static func open(folder: URL, loader: any ModelLoader = EngineLoader()) async throws -> AppModel {
+    let store = try await Task.detached { try ConversationStore(folder: folder, writing: .inBackground) }.value
+    return try AppModel(folder: folder, loader: loader, store: store)
+  }
+
+  /// Saves everything and waits for the disk. Call it before the program ends.
+  public func close() {
+    flush()
+    conversations.pool.store.waitUntilWritten()
   }
 
   /// The models of the chosen folder, or of the hub. A folder that can no longer be opened is reported but not
   /// forgotten: it may be on a disk that is not connected.
   private static func models(
-    _ settings: SettingsModel, _ access: any FolderAccess, _ reason: inout ChatFailure?
+    _ settings: SettingsModel, _ access: any FolderAccess, _ hub: HubModels, _ reason: inout ChatFailure?
   ) -> any ModelDownloader {
-    guard let path = settings.settings.modelFolder else { return HubModels() }
+    guard let path = settings.settings.modelFolder else { return hub }
     guard let bookmark = settings.settings.modelFolderBookmark else { return FolderModels(folder: URL(filePath: path)) }
     do {
       let (folder, isStale) = try access.open(bookmark)
@@ -57,7 +96,7 @@ public final class AppModel {
     } catch {
       reason = ChatFailure("The model folder cannot be opened", error)
       reason?.advice = "Choose \(path) again in the settings."
-      return HubModels()
+      return hub
     }
   }
 
@@ -67,7 +106,7 @@ public final class AppModel {
       settings.settings.modelFolderBookmark = try folder.map { try access.bookmark(of: $0) }
       settings.settings.modelFolder = folder?.path
       settings.flush()
-      await library.use(folder.map { FolderModels(folder: $0) } ?? HubModels())
+      await library.use(folder.map { FolderModels(folder: $0) } ?? HubModels(token: hubToken))
     } catch {
       library.failure = ChatFailure("The model folder cannot be opened", error)
     }
@@ -86,6 +125,7 @@ public final class AppModel {
       starting
       ?? Task {
         await library.refresh()
+        if !settings.settings.toolServers.isEmpty { Task { await tools.refresh() } }
         if engines.state == .unloaded { await use(settings.settings.modelName ?? LibraryModel.embeddedName) }
       }
     starting = task
@@ -184,11 +224,9 @@ public final class AppModel {
     engines.refresh()
     flush()
     let minutes = settings.settings.idleMinutes
-    if engines.engine == nil || engines.load.running > 0 || server.isOn || minutes == 0
-      || conversations.pool.isAnswering
-    {
+    if engines.engine == nil || isInUse {
       idleSince = now
-    } else if now - idleSince >= .seconds(60 * minutes) {
+    } else if minutes > 0, now - idleSince >= .seconds(60 * minutes) {
       await engines.unload()
     }
   }

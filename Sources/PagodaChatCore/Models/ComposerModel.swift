@@ -53,6 +53,8 @@ public final class ComposerModel {
     return attachments.count > before
   }
 
+  func add(_ attachment: Attachment) { attachments.append(attachment) }
+
   /// Removes an attached file.
   public func detach(_ id: UUID) { attachments.removeAll { $0.id == id } }
 

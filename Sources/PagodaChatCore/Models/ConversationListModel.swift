@@ -2,6 +2,16 @@
 import Foundation
 import Observation
 
+/// The conversations of one folder.
+public struct SidebarSection: Hashable, Sendable, Identifiable {
+  /// The folder; empty for conversations without one.
+  public var folder: String
+  /// Its conversations.
+  public var hits: [SearchHit]
+  /// The folder.
+  public var id: String { folder }
+}
+
 /// The sidebar of one window.
 @MainActor @Observable
 public final class ConversationListModel {
@@ -48,6 +58,9 @@ public final class ConversationListModel {
   /// The open conversation's model. Conversations keep streaming regardless of the selection.
   public var transcript: TranscriptModel? { selection.flatMap { transcript(of: $0) } }
 
+  /// Whether a conversation is being answered. Does not open it.
+  public func isAnswering(_ id: UUID) -> Bool { pool.openTranscript(id)?.isAnswering == true }
+
   /// The model of a conversation; the same one each time.
   public func transcript(of id: UUID) -> TranscriptModel? { pool.transcript(of: id) }
 
@@ -68,7 +81,32 @@ public final class ConversationListModel {
   }
 
   /// Changes a conversation's title.
-  public func rename(_ id: UUID, to title: String) { change(id) { $0.title = title } }
+  public func rename(_ id: UUID, to title: String) {
+    change(id) {
+      $0.title = title
+      $0.hasOwnTitle = true
+    }
+  }
+
+  /// Puts a conversation into a folder of the sidebar; nil or an empty name takes it out.
+  public func move(_ id: UUID, to folder: String?) {
+    let name = folder?.trimmingCharacters(in: .whitespacesAndNewlines)
+    change(id) { $0.folder = name?.isEmpty == false ? name : nil }
+  }
+
+  /// Renames a folder, with all conversations in it; an empty name dissolves it.
+  public func renameFolder(_ folder: String, to name: String) {
+    for conversation in pool.store.conversations where conversation.folder == folder { move(conversation.id, to: name) }
+  }
+
+  /// The folders in use, by name.
+  public var folders: [String] { Set(pool.store.conversations.compactMap(\.folder)).sorted() }
+
+  /// The conversations shown, by folder: first those without one.
+  public var sections: [SidebarSection] {
+    let groups = Dictionary(grouping: hits) { $0.conversation.folder ?? "" }
+    return groups.keys.sorted().map { SidebarSection(folder: $0, hits: groups[$0] ?? []) }
+  }
 
   /// Pins or unpins a conversation.
   public func togglePin(_ id: UUID) { change(id) { $0.isPinned.toggle() } }

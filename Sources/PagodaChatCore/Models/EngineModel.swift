@@ -64,6 +64,9 @@ public final class EngineModel {
   /// The engine's load when last refreshed.
   public private(set) var load = EngineLoad()
 
+  /// Finds a model of the library by its name, for chats that have one of their own.
+  @ObservationIgnored var findModel: (String) -> (source: ModelSource, settings: LoadSettings)? = { _ in nil }
+
   private let loader: any ModelLoader
   private var loading: Task<Void, Never>?
   private var loadCount = 0
@@ -84,6 +87,9 @@ public final class EngineModel {
   /// The device that the loaded model computes on, in words; nil without a model.
   public var device: String? { engine?.device }
 
+  /// The memory that the loaded model takes, in bytes; unloading it frees it.
+  public var memoryBytes: Int64? { engine?.memoryBytes }
+
   /// The memory a model would need.
   public func estimate(_ source: ModelSource, _ settings: LoadSettings = LoadSettings()) async throws -> MemoryEstimate
   {
@@ -101,7 +107,16 @@ public final class EngineModel {
 
   /// The engine, as soon as it is available: waits for a model being loaded, and reloads the last one if it was
   /// unloaded. Throws the reason if there is none, or `CancellationError` if the task is cancelled.
-  public func ready() async throws -> any ChatEngine {
+  ///
+  /// A chat may want a model of its own: it replaces the loaded one.
+  public func ready(for wanted: String? = nil) async throws -> any ChatEngine {
+    if let wanted, wanted != modelName {
+      guard let (source, settings) = findModel(wanted) else {
+        throw ChatFailure(
+          "No answer", cause: "\(wanted) is not in the library.", advice: "Choose another model for this chat.")
+      }
+      _ = begin(source, wanted, settings)
+    }
     if case .unloaded = state, let last { _ = begin(last.source, last.name, last.settings) }
     while true {
       try Task.checkCancellation()

@@ -92,6 +92,10 @@ public enum KeyboardMap {
   public static let stopWriting = ChatShortcut("Stop", .special(.escape), [])
   /// Regenerates the answer.
   public static let regenerate = ChatShortcut("Regenerate", .character("r"))
+  /// Continues an answer that ended early.
+  public static let continueAnswer = ChatShortcut("Continue Answer", .character("k"), [.command, .shift])
+  /// Searches the chat.
+  public static let find = ChatShortcut("Find in Chat…", .character("f"))
   /// Copies the chat so far into a new one.
   public static let branch = ChatShortcut("Branch from Here", .character("b"), [.command, .shift])
   /// Attaches files to the message.
@@ -115,7 +119,8 @@ public enum KeyboardMap {
 
   /// All of them, as the help window lists them.
   public static let all = [
-    newChat, newWindow, send, stop, stopWriting, regenerate, branch, attach, pasteImage, exportMarkdown, exportJSON,
+    newChat, newWindow, send, stop, stopWriting, regenerate, continueAnswer, find, branch, attach, pasteImage,
+    exportMarkdown, exportJSON,
     delete, undoDelete, library, unload, help,
   ]
 }

@@ -73,6 +73,7 @@ public final class LibraryModel {
   /// Name of the embedded model.
   public static let embeddedName = "pagoda-mini"
 
+  private var memoryLimit: Int64?  // of the device, once known
   private var downloader: any ModelDownloader
   private var searching: Task<Void, Never>?
   private var choices: [String: (repository: String, choice: ModelChoice)] = [:]  // by name in the library
@@ -101,6 +102,7 @@ public final class LibraryModel {
       failure = ChatFailure("The model library cannot be read", error)
     }
     for entry in entries where entry.state == .ready { await estimate(entry.id) }
+    memoryLimit = entries.first { $0.isEmbedded }?.estimate?.limitBytes
   }
 
   /// Starts or resumes a download.
@@ -113,6 +115,12 @@ public final class LibraryModel {
       entries.append(LibraryEntry(id: name, state: .downloading(DownloadProgress(receivedBytes: 0))))
     }
     downloads[name] = Task { await fetch(name) }
+  }
+
+  /// Downloads a model and waits until it is complete, paused or failed.
+  public func downloadAndWait(_ id: String) async {
+    download(id)
+    await downloads[id]?.value
   }
 
   /// Searches the source for models. A new search ends an earlier one; an empty query ends the search.
@@ -130,7 +138,7 @@ public final class LibraryModel {
       guard !Task.isCancelled else { return }
       searching = nil
       switch result {
-      case .success(let models): found = models
+      case .success(let models): found = models.map { $0.fitting(memoryLimit) }
       case .failure(let error):
         found = []
         failure = ChatFailure("The search failed", error)

@@ -1,6 +1,7 @@
 // SettingsModel: app-wide settings, stored in one small file.
 import Foundation
 import Observation
+import PagodaMCP
 
 /// App-wide settings.
 public struct AppSettings: Codable, Hashable, Sendable {
@@ -20,6 +21,20 @@ public struct AppSettings: Codable, Hashable, Sendable {
   public var returnSends = true
   /// How each model is loaded.
   public var models: [String: LoadSettings] = [:]
+  /// Whether a model was chosen at the first launch, or the question was skipped.
+  public var hasChosenModel = false
+  /// Named settings for chats.
+  public var presets: [ChatPreset] = []
+  /// Whether the model writes the titles of chats; otherwise they are the first words.
+  public var modelWritesTitles = true
+  /// Servers of tools.
+  public var toolServers: [MCPServer] = []
+  /// What was decided about tools, by `server/tool`; others are asked about.
+  public var toolConsents: [String: ToolConsent] = [:]
+  /// Whether other machines can reach the local server; they need ``serverKey``.
+  public var serverOnNetwork = false
+  /// The key that programs send to the local server; empty for none on this machine alone.
+  public var serverKey = ""
   /// The conversation that was open last.
   public var selection: UUID?
 
@@ -38,7 +53,33 @@ public struct AppSettings: Codable, Hashable, Sendable {
     idleMinutes = try values.decodeIfPresent(Int.self, forKey: .idleMinutes) ?? idleMinutes
     returnSends = try values.decodeIfPresent(Bool.self, forKey: .returnSends) ?? returnSends
     models = try values.decodeIfPresent([String: LoadSettings].self, forKey: .models) ?? models
+    hasChosenModel = try values.decodeIfPresent(Bool.self, forKey: .hasChosenModel) ?? (modelName != nil)
+    presets = try values.decodeIfPresent([ChatPreset].self, forKey: .presets) ?? presets
+    modelWritesTitles = try values.decodeIfPresent(Bool.self, forKey: .modelWritesTitles) ?? modelWritesTitles
+    toolServers = try values.decodeIfPresent([MCPServer].self, forKey: .toolServers) ?? toolServers
+    toolConsents = try values.decodeIfPresent([String: ToolConsent].self, forKey: .toolConsents) ?? toolConsents
+    serverOnNetwork = try values.decodeIfPresent(Bool.self, forKey: .serverOnNetwork) ?? serverOnNetwork
+    serverKey = try values.decodeIfPresent(String.self, forKey: .serverKey) ?? serverKey
     selection = try values.decodeIfPresent(UUID.self, forKey: .selection)
+  }
+}
+
+/// Named settings for chats, such as "Translator".
+public struct ChatPreset: Codable, Hashable, Sendable, Identifiable {
+  /// Its name, which is unique.
+  public var name: String
+  /// The settings that a chat takes over.
+  public var settings: ChatSettings
+  /// The model that a chat takes over; nil to keep its own.
+  public var modelName: String?
+  /// The name.
+  public var id: String { name }
+
+  /// Named settings.
+  public init(name: String, settings: ChatSettings, modelName: String? = nil) {
+    self.name = name
+    self.settings = settings
+    self.modelName = modelName
   }
 }
 

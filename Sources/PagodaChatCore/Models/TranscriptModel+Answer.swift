@@ -22,6 +22,24 @@ extension TranscriptModel {
     answer(after: message.role == .assistant ? message.parentID : message.id)
   }
 
+  /// Whether the last answer ended early and can be continued.
+  public var canContinue: Bool {
+    guard !isAnswering, let last = messages.last, last.role == .assistant, !last.text.isEmpty else { return false }
+    return last.state == .cutOff || last.state == .stopped
+  }
+
+  /// Continues the last answer where it ended: at a token limit, or where the user stopped it.
+  public func continueAnswer() {
+    guard canContinue, let last = messages.last else { return }
+    answer(after: last.parentID, continuing: last)
+  }
+
+  /// Continues an answer that stopped because the app left the screen; begins again if it had no text yet.
+  func resumeStopped() {
+    guard !isAnswering, let last = messages.last, last.role == .assistant, last.state == .stopped else { return }
+    if last.text.isEmpty { regenerate() } else { continueAnswer() }
+  }
+
   /// A new conversation with a copy of the messages up to this one.
   public func branch(at id: UUID) -> Conversation? {
     guard let end = messages.firstIndex(where: { $0.id == id }) else { return nil }
@@ -52,6 +70,7 @@ extension TranscriptModel {
     var message = ChatMessage(conversationID: id, parentID: parent, role: .user, text: text)
     if !attachments.isEmpty { message.attachments = attachments }
     if conversation.title.isEmpty {
+      wantsTitle = true
       conversation.title = Self.title(for: text.isEmpty ? attachments.first?.name ?? "" : text)
     }
     conversation.leafID = message.id
@@ -70,9 +89,10 @@ extension TranscriptModel {
     return line.count > 60 ? line.prefix(59).trimmingCharacters(in: .whitespaces) + "…" : line
   }
 
-  private func answer(after parent: UUID?) {
+  /// Answers the message `parent`, or continues the answer `begun`.
+  private func answer(after parent: UUID?, continuing begun: ChatMessage? = nil) {
     failure = nil
-    guard engines.canAnswer else {
+    guard engines.canAnswer || conversation.modelName != nil else {
       if case .failed(let reason) = engines.state { failure = reason } else { failure = EngineModel.noModel }
       return
     }
@@ -81,12 +101,18 @@ extension TranscriptModel {
     let settings = conversation.settings
     let system = settings.instructions.isEmpty ? [] : [Message.system(settings.instructions)]
     var request = Request(
-      messages: system + question.map(\.prompt), sampling: settings.sampling, thinking: settings.thinking)
+      messages: system + question.flatMap(\.promptMessages), sampling: settings.sampling, thinking: settings.thinking)
     request.contextPolicy = settings.contextPolicy ?? .trim
     request.promptProgressInterval = 0.25
+    request.answerStart = begun?.text
+    request.tools = begun == nil ? tools?.definitions ?? [] : []
+    (pendingCalls, roundStart) = ([], 0)
     omittedMessages = 0
-    let message = ChatMessage(
-      conversationID: id, parentID: parent, role: .assistant, text: "", state: .streaming, modelName: engines.modelName)
+    var message =
+      begun
+      ?? ChatMessage(
+        conversationID: id, parentID: parent, role: .assistant, text: "", modelName: engines.modelName)
+    message.state = .streaming
     messages = question + [message]
     conversation.leafID = message.id
     attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
@@ -94,9 +120,11 @@ extension TranscriptModel {
     firstTokenAt = nil
     savedLength = 0
     markdown.begin(message.id)
-    if let engine = engines.engine {
+    if !message.text.isEmpty { markdown.append(message.text) }
+    let isOther = conversation.modelName != nil && conversation.modelName != engines.modelName
+    if let engine = engines.engine, !isOther {
       let events = engine.submit(request)  // synchronously: answers are generated in call order
-      answering = Task { await read(events, into: message.id) }
+      answering = Task { await read(events, of: request, into: message.id) }
     } else {
       isWaitingForModel = true
       answering = Task { await waitAndRead(request, into: message.id) }
@@ -106,21 +134,28 @@ extension TranscriptModel {
   /// Waits for the model that is being loaded, or loads the last one again, then answers.
   private func waitAndRead(_ request: Request, into id: UUID) async {
     do {
-      let engine = try await engines.ready()
+      let engine = try await engines.ready(for: conversation.modelName)
       isWaitingForModel = false
       update(id) { $0.modelName = engines.modelName }
-      await read(engine.submit(request), into: id)
+      await read(engine.submit(request), of: request, into: id)
     } catch {
       isWaitingForModel = false
       end(id, with: error is CancellationError ? nil : error)
     }
   }
 
-  private func read(_ events: AnswerStream<Event>, into id: UUID) async {
+  /// Reads an answer; if it calls tools, runs them and reads the answer to their results.
+  private func read(_ first: AnswerStream<Event>, of asked: Request, into id: UUID) async {
+    var (events, request) = (first, asked)
     do {
-      for try await event in events {
-        take(event, into: id)
-        keepNowAndThen(id)
+      while true {
+        for try await event in events {
+          take(event, into: id)
+          keepNowAndThen(id)
+        }
+        guard let next = try await runTools(after: request, into: id) else { break }
+        request = next
+        events = try await engines.ready(for: conversation.modelName).submit(request)
       }
       end(id, with: nil)
     } catch {
@@ -128,6 +163,31 @@ extension TranscriptModel {
     }
     engines.refresh()
   }
+
+  /// Runs the calls of the answer in progress. Returns the request that continues it; nil if there is nothing to run.
+  private func runTools(after request: Request, into id: UUID) async throws -> Request? {
+    let calls = pendingCalls
+    pendingCalls = []
+    guard !calls.isEmpty, let tools, case .messages(let asked) = request.prompt,
+      let message = messages.last(where: { $0.id == id }), (message.toolRounds?.count ?? 0) < Self.mostRounds
+    else { return nil }
+    update(id) { $0.state = .streaming }
+    var runs: [ToolRun] = []
+    for call in calls {
+      runs.append(ToolRun(call: call, result: await tools.run(call)))
+      try Task.checkCancellation()
+    }
+    let text = String(message.text.dropFirst(roundStart))
+    let round = ToolRound(textLength: text.count, runs: runs)
+    roundStart += text.count
+    update(id) { $0.toolRounds = ($0.toolRounds ?? []) + [round] }
+    var next = request
+    next.prompt = .messages(asked + round.messages(text: text))
+    return next
+  }
+
+  /// Of calls in one answer: a model may call in circles.
+  static let mostRounds = 8
 
   /// Changes a message in place: copying a long answer for each token would cost more than the answer.
   private func update(_ id: UUID, _ body: (inout ChatMessage) -> Void) {
@@ -151,6 +211,7 @@ extension TranscriptModel {
     if let message = messages.last(where: { $0.id == id }) { keep(message) }
     conversation.updatedAt = Date()
     keepConversation()
+    if error == nil { writeTitle() }
   }
 
   func take(_ event: Event, into id: UUID) {
@@ -159,7 +220,8 @@ extension TranscriptModel {
       update(id) { $0.text += chunk }
       markdown.append(chunk)
     case .reasoning(let chunk): update(id) { $0.reasoning += chunk }
-    case .toolCall, .rejectedToolCall, .toolFailed: break  // chats have no tools
+    case .toolCall(let call): pendingCalls.append(call)
+    case .rejectedToolCall, .toolFailed: break
     case .token:
       promptProgress = nil
       countToken()

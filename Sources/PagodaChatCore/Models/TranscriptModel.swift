@@ -22,6 +22,8 @@ public final class TranscriptModel: Identifiable {
   public internal(set) var omittedMessages = 0
   /// The text that is being written in this conversation.
   public let composer = ComposerModel()
+  /// Find in chat.
+  public let find = FindModel()
   /// Whether the view follows the end of the answer.
   public let follower = ScrollFollower()
   /// Token statistics of the answer in progress, or else of the last one.
@@ -30,6 +32,13 @@ public final class TranscriptModel: Identifiable {
   let store: ConversationStore
   let engines: EngineModel
   var answering: Task<Void, Never>?
+  @ObservationIgnored var tools: ToolModel?
+  var pendingCalls: [ToolCall] = []  // of the answer in progress
+  var roundStart = 0  // characters of its text before the current round
+  var wantsTitle = false  // the title is still the first words
+  var titling: Task<Void, Never>?
+  /// Whether the model writes titles.
+  @ObservationIgnored var modelWritesTitles: () -> Bool = { false }
   var firstTokenAt: ContinuousClock.Instant?
   var savedAt = ContinuousClock.now
   var savedLength = 0

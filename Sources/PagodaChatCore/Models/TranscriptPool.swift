@@ -7,11 +7,14 @@ import Observation
 public final class TranscriptPool {
   let store: ConversationStore
   let engines: EngineModel
-  private var open: [UUID: TranscriptModel] = [:]
-  private var lists: [WeakList] = []
+  var open: [UUID: TranscriptModel] = [:]
+  var lists: [WeakList] = []
+  var modelWritesTitles: () -> Bool = { false }
+  var tools: ToolModel?
+  var paused: Set<UUID> = []  // conversations whose answers stopped when the app left the screen
   private var drafts: DraftFile
 
-  private struct WeakList {
+  struct WeakList {
     weak var list: ConversationListModel?
   }
 
@@ -41,6 +44,8 @@ public final class TranscriptPool {
     guard let conversation = store.conversation(id) else { return nil }
     let model = TranscriptModel(conversation, store: store, engines: engines)
     model.composer.text = drafts.texts[id] ?? ""
+    model.modelWritesTitles = modelWritesTitles
+    model.tools = tools
     open[id] = model
     return model
   }

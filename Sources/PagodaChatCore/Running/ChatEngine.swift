@@ -13,8 +13,15 @@ public protocol ChatEngine: Sendable {
   var load: EngineLoad { get }
   /// Whether the model thinks before it answers if a request does not say; nil if its template has no such switch.
   var thinksByDefault: Bool? { get }
+  /// The memory it takes, in bytes; nil if it is not known.
+  var memoryBytes: Int64? { get }
   /// Ends every request and frees the memory.
   func shutDown() async
+}
+
+extension ChatEngine {
+  /// Not known.
+  public var memoryBytes: Int64? { nil }
 }
 
 /// The current load of an engine.
@@ -37,6 +44,9 @@ public struct EngineLoad: Hashable, Sendable {
 extension Engine: ChatEngine {
   /// The longest sequence of the memory plan.
   public var contextLength: Int { info.plan.maximumModelLength }
+
+  /// Weights, caches and workspace of the memory plan.
+  public var memoryBytes: Int64? { info.plan.totalBytes }
 
   /// The device and the instruction set that it runs.
   public var device: String { info.device }

@@ -10,6 +10,12 @@ public struct HubModels: ModelDownloader {
   /// The hub named by the environment, or huggingface.co.
   public init(settings: HubSettings = HubSettings()) { self.settings = settings }
 
+  /// The same with a token of the app's own, if it has one.
+  init(token: String?) {
+    settings = HubSettings()
+    settings.token = token ?? settings.token
+  }
+
   /// The models whose default revision is complete; each GGUF of a repository with several.
   public func installed() async throws -> [InstalledModel] {
     let cache = HubCache(folder: settings.cacheFolder)

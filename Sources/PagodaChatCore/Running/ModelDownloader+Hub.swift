@@ -9,12 +9,35 @@ public struct FoundModel: Hashable, Sendable, Identifiable {
   public var downloads: Int
   /// Why it cannot be downloaded or loaded; nil if no reason is known.
   public var obstacle: String?
+  /// The format of its weights, such as `safetensors BF16`; nil if the source does not say.
+  public var format: String?
+  /// The size of its weights in bytes; nil if the source does not say.
+  public var sizeBytes: Int64?
+  /// Whether its weights and a quarter more fit in memory; nil if its size or the memory is unknown.
+  public var fits: Bool?
 
   /// A model that a search found.
-  public init(id: String, downloads: Int = 0, obstacle: String? = nil) {
+  public init(
+    id: String, downloads: Int = 0, obstacle: String? = nil, format: String? = nil, sizeBytes: Int64? = nil
+  ) {
     self.id = id
     self.downloads = downloads
     self.obstacle = obstacle
+    self.format = format
+    self.sizeBytes = sizeBytes
+  }
+
+  /// The same, compared with a machine's memory.
+  func fitting(_ memoryLimit: Int64?) -> FoundModel {
+    var model = self
+    if let sizeBytes, let memoryLimit { model.fits = sizeBytes + sizeBytes / 4 <= memoryLimit }
+    return model
+  }
+
+  /// Format, size and fit, in words; empty if nothing is known.
+  public var details: String {
+    let size = sizeBytes.map { "\((Double($0) / 1e9 * 10).rounded() / 10) GB" }
+    return [format, size, fits.map { $0 ? "fits" : "does not fit as it is" }].compactMap { $0 }.joined(separator: ", ")
   }
 }
 
@@ -57,7 +80,8 @@ extension HubModels {
       FoundModel(
         id: hit.id, downloads: hit.downloads,
         obstacle: !hit.hasWeights
-          ? "has no safetensors and no GGUF" : hit.isGated ? "access must be requested on the hub" : nil)
+          ? "has no safetensors and no GGUF" : hit.isGated ? "access must be requested on the hub" : nil,
+        format: hit.format, sizeBytes: hit.weightBytes)
     }
   }
 

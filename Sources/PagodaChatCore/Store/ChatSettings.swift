@@ -78,6 +78,16 @@ public struct TokenStats: Codable, Hashable, Sendable {
     completionTokens > 1 && generationSeconds > 0 ? Double(completionTokens - 1) / generationSeconds : nil
   }
 
+  /// Tokens, speed and waiting time in words; nil before the first token.
+  public var summary: String? {
+    guard completionTokens > 0 else { return nil }
+    var parts = ["\(completionTokens) token\(completionTokens == 1 ? "" : "s")"]
+    if let rate = tokensPerSecond { parts.append("\((rate * 10).rounded() / 10) per second") }
+    if secondsToFirstToken > 0 { parts.append("first after \((secondsToFirstToken * 100).rounded() / 100) s") }
+    if cachedTokens > 0 { parts.append("\(cachedTokens) of \(promptTokens) prompt tokens cached") }
+    return parts.joined(separator: ", ")
+  }
+
   /// Context tokens used by prompt and answer.
   public var contextTokens: Int { promptTokens + completionTokens }
 }

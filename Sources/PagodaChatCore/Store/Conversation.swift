@@ -18,6 +18,12 @@ public struct Conversation: Codable, Hashable, Sendable, Identifiable {
   public var settings: ChatSettings
   /// The last message of the visible path; nil before the first message.
   public var leafID: UUID?
+  /// The folder in the sidebar; nil for none.
+  public var folder: String?
+  /// The model of this chat; nil for the one that is loaded.
+  public var modelName: String?
+  /// Whether the title is the user's own, which nothing replaces; nil in files of earlier versions.
+  public var hasOwnTitle: Bool?
 
   /// An empty conversation.
   public init(id: UUID = UUID(), title: String = "", createdAt: Date = Date(), settings: ChatSettings = ChatSettings())
@@ -78,6 +84,8 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
   public var createdAt: Date
   /// Files attached to a question; nil for none.
   public var attachments: [Attachment]?
+  /// Calls of tools in an answer; nil for none.
+  public var toolRounds: [ToolRound]?
 
   /// A message; complete by default.
   public init(

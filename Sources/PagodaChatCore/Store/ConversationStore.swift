@@ -1,10 +1,21 @@
 // ConversationStore: all conversations, in memory and in one file that survives a crash at any moment.
+import Dispatch
 import Foundation
 
-/// All conversations, in memory and in one file. Thread safe; changes are in the file when a call returns.
+/// All conversations, in memory and in one file. Thread safe.
 public final class ConversationStore: @unchecked Sendable {
+  /// When changes reach the file.
+  public enum Writing: Hashable, Sendable {
+    /// Before a call returns, which throws if they cannot be written.
+    case atOnce
+    /// Soon, in order, on another thread: an app's main thread never waits for the disk.
+    case inBackground
+  }
+
   /// The file.
   public let url: URL
+  /// When changes reach the file.
+  public let writing: Writing
 
   struct State {
     var conversations: [UUID: Conversation] = [:]
@@ -15,13 +26,15 @@ public final class ConversationStore: @unchecked Sendable {
   private let lock = NSLock()
   private var log: RecordLog  // guarded by `lock`, as is `state`
   private var state: State
-  private let encoder = JSONEncoder.store
+  private let queue = DispatchQueue(label: "conversations", qos: .utility)
+  private var report: (@Sendable (any Error) -> Void)?  // guarded by `lock`
 
   /// Damaged records that were skipped; a torn record at the end does not count.
   public let damagedRecords: Int
 
   /// Opens the store in `folder`, creating it if necessary. A file of an earlier version is migrated.
-  public init(folder: URL) throws {
+  public init(folder: URL, writing: Writing = .atOnce) throws {
+    self.writing = writing
     url = folder.appending(path: "conversations.log")
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -74,15 +87,47 @@ public final class ConversationStore: @unchecked Sendable {
 
   func withState<Result>(_ body: (State) -> Result) -> Result { lock.withLock { body(state) } }
 
+  /// Receives the errors of writing in the background, on any thread.
+  public func onFailure(_ report: @escaping @Sendable (any Error) -> Void) { lock.withLock { self.report = report } }
+
+  /// Waits until everything saved so far is in the file: before the program ends.
+  public func waitUntilWritten() { queue.sync {} }
+
   private func write(_ records: [StoreRecord], durably: Bool = true) throws {
-    let payloads = try records.map { try encoder.encode($0) }
-    try lock.withLock {
-      try log.append(payloads, durably: durably)
-      for record in records { state.apply(record) }
-      state.records += records.count
-      let live = state.conversations.count + state.trees.values.reduce(0) { $0 + $1.count }
-      if state.records > 4 * live + 1000 { try rewrite(keepingOld: false) }
+    guard writing == .inBackground else {
+      let payloads = try Self.encoded(records)
+      return try lock.withLock {
+        try append(payloads, durably: durably)
+        state.apply(records)
+        try rewriteIfWasteful()
+      }
     }
+    lock.withLock { state.apply(records) }
+    queue.async { [self] in
+      do {
+        let payloads = try Self.encoded(records)
+        try lock.withLock { try append(payloads, durably: false) }
+        if durably { try log.synchronize() }  // the slow part; only this queue changes `log` once the store is open
+        try lock.withLock { try rewriteIfWasteful() }
+      } catch {
+        lock.withLock { report }?(error)
+      }
+    }
+  }
+
+  private static func encoded(_ records: [StoreRecord]) throws -> [Data] {
+    let encoder = JSONEncoder.store
+    return try records.map { try encoder.encode($0) }
+  }
+
+  private func append(_ payloads: [Data], durably: Bool) throws {
+    try log.append(payloads, durably: durably)
+    state.records += payloads.count
+  }
+
+  private func rewriteIfWasteful() throws {
+    let live = state.conversations.count + state.trees.values.reduce(0) { $0 + $1.count }
+    if state.records > 4 * live + 1000 { try rewrite(keepingOld: false) }
   }
 
   /// Rewrites the file with current records only, in this version's format. `keepingOld` keeps a copy of the old file.
@@ -99,12 +144,16 @@ public final class ConversationStore: @unchecked Sendable {
       records.append(.conversation(conversation))
       records += (state.trees[conversation.id]?.all ?? []).map { .message($0) }
     }
-    log = try RecordLog.replace(url, with: try records.map { try encoder.encode($0) })
+    log = try RecordLog.replace(url, with: Self.encoded(records))
     state.records = records.count
   }
 }
 
 extension ConversationStore.State {
+  mutating func apply(_ records: [StoreRecord]) {
+    for record in records { apply(record) }
+  }
+
   mutating func apply(_ record: StoreRecord) {
     switch record {
     case .header: break

@@ -53,10 +53,15 @@ final class RecordLog {
   func append(_ payloads: [Data], durably: Bool) throws {
     var bytes = Data()
     for payload in payloads { bytes += Self.line(payload) }
-    do {
-      try handle.write(contentsOf: bytes)
-      if durably { try handle.synchronize() }
-    } catch {
+    try named { try handle.write(contentsOf: bytes) }
+    if durably { try synchronize() }
+  }
+
+  /// Waits for the disk.
+  func synchronize() throws { try named { try handle.synchronize() } }
+
+  private func named(_ work: () throws -> Void) throws {
+    do { try work() } catch {
       throw StoreError("\(url.path) cannot be written: \(error.localizedDescription)")
     }
   }

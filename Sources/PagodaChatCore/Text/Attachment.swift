@@ -1,4 +1,4 @@
-// Attachment: a text file or an image attached to a message.
+// Attachment: a text, a document or an image attached to a message.
 import Foundation
 import PagodaKit
 
@@ -33,8 +33,8 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
     self.image = image
   }
 
-  /// Reads a file. Throws a ``ChatFailure`` if it is neither text nor an image, or too large.
-  public init(contentsOf url: URL) throws {
+  /// Reads a file: text, an image, a PDF file or a web page. Throws a ``ChatFailure`` if it is none of them, or too large.
+  public init(contentsOf url: URL, pdf: any PDFReader = SystemPDFReader()) throws {
     let name = url.lastPathComponent
     #if canImport(Darwin)
     let isScoped = url.startAccessingSecurityScopedResource()  // a file from outside the app's sandbox
@@ -45,7 +45,9 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
       throw ChatFailure("\(name) cannot be attached", cause: "It is not a file.")
     }
     let isImage = Self.imageExtensions.contains(url.pathExtension.lowercased())
-    let limit = isImage ? ImageInput.maximumBytes : Self.maximumBytes
+    let kind = url.pathExtension.lowercased()
+    let isDocument = ["pdf", "html", "htm"].contains(kind)
+    let limit = isImage ? ImageInput.maximumBytes : isDocument ? Self.maximumDocumentBytes : Self.maximumBytes
     if let size = values?.fileSize, size > limit {
       throw ChatFailure(
         "\(name) cannot be attached", cause: "It has \(size) bytes; at most \(limit) are allowed.",
@@ -55,6 +57,14 @@ public struct Attachment: Codable, Hashable, Sendable, Identifiable {
     do { data = try Data(contentsOf: url) } catch { throw ChatFailure("\(name) cannot be attached", error) }
     if isImage {
       try self.init(name: name, image: data)
+      return
+    }
+    if isDocument {
+      if kind == "pdf" {
+        try self.init(name: name, pdf: data, reader: pdf)
+      } else {
+        try self.init(name: name, html: data)
+      }
       return
     }
     guard let text = String(data: data, encoding: .utf8), !text.contains("\0") else {

@@ -46,18 +46,22 @@ public enum ConversationExport: String, CaseIterable, Sendable {
 
   private static func quoted(_ text: String) -> String { text.replacingOccurrences(of: "\n", with: "\n> ") }
 
-  private struct Document: Codable {
-    var format = "pagoda-conversation"
+  struct Document: Codable {
+    static let formatName = "pagoda-conversation"
+    var format = Self.formatName
     var version = StoreReader.version
     var conversation: Conversation
     var messages: [ChatMessage]
   }
 
   private static func json(_ conversation: Conversation, _ messages: [ChatMessage]) throws -> String {
+    try encoded(Document(conversation: conversation, messages: messages))
+  }
+
+  static func encoded(_ document: some Encodable) throws -> String {
     let encoder = JSONEncoder.store
     encoder.dateEncodingStrategy = .iso8601
     encoder.outputFormatting.insert(.prettyPrinted)
-    let document = Document(conversation: conversation, messages: messages)
     return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
   }
 }

@@ -11,6 +11,14 @@ public struct TextField: StubBody {
   ) where Format.FormatOutput == String {}
 }
 
+public struct SecureField: StubBody {
+  public init<Words: StringProtocol>(_ title: Words, text: Binding<String>) {}
+}
+
+public struct Menu<Content: View>: StubBody {
+  public init<Words: StringProtocol>(_ title: Words, @ViewBuilder content: () -> Content) {}
+}
+
 public struct TextEditor: StubBody { public init(text: Binding<String>) {} }
 
 public struct Toggle: StubBody { public init<Words: StringProtocol>(_ title: Words, isOn: Binding<Bool>) {} }
