@@ -24,6 +24,7 @@ struct EngineOptions {
   double max_step_ms = 0;
   int32_t block_size = 16;          // tokens per KV block: 8, 16 or 32
   bool vision = true;               // loads the vision tower of a model that has one, so that prompts may have images
+  std::string vision_file = "";     // the tower of a GGUF model (mmproj); "" = the one beside the model
   int32_t max_image_tokens = 4096;  // of one image; the tower's memory grows with it
   int64_t image_cache_bytes = 256 << 20;  // maximum size of the tower's results kept for later prompts
   int32_t max_model_len = 0;              // 0 = the model's context length, or as much of it as fits

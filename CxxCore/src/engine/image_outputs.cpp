@@ -25,9 +25,22 @@ std::shared_ptr<const ImageOutput> ImageOutputs::request(const PreparedImage& im
     ++stats_.num_hits;
     return *found;
   }
+  if (const Entry found = read_file(image)) return found;
   queue_.push_back(
       std::make_shared<ImageOutput>(ImageOutput{.image = image, .identity = identity, .rows = {}, .status = {}}));
   return queue_.back();
+}
+
+ImageOutputs::Entry ImageOutputs::read_file(const PreparedImage& image) {
+  if (!files_) return nullptr;
+  const size_t count = static_cast<size_t>(image.num_tokens()) * static_cast<size_t>(tower_->config().row_size());
+  std::vector<float> rows = files_->read(image.identity(), count);
+  if (rows.empty()) return nullptr;
+  auto output = std::make_shared<ImageOutput>(
+      ImageOutput{.image = {}, .identity = image.identity(), .rows = std::move(rows), .is_ready = true, .status = {}});
+  keep(output);
+  ++stats_.num_hits;
+  return output;
 }
 
 // Requests may be cancelled while their images wait, or are computed.
@@ -63,7 +76,7 @@ bool ImageOutputs::advance_first() {
   Status status;
   if (!has_begun_) {
     output->rows.resize(static_cast<size_t>(output->image.num_tokens()) *
-                        static_cast<size_t>(tower_->config().out_hidden_size));
+                        static_cast<size_t>(tower_->config().row_size()));
     status = tower_->begin(output->image, output->rows);
     has_begun_ = status.is_ok();
   }
@@ -78,6 +91,7 @@ bool ImageOutputs::advance_first() {
   output->image = {};
   if (status.is_ok()) {
     ++stats_.num_computed;
+    if (files_) files_->write(output->identity, output->rows);
     keep(output);
   }
   output->status = std::move(status);

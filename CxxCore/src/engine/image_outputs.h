@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/disk/image_files.h"
 #include "model/vision/tower.h"
 #include "pagoda/image.h"
 #include "pagoda/statistics.h"
@@ -21,7 +22,7 @@ namespace pagoda::engine {
 struct ImageOutput {
   PreparedImage image;  // until it is computed
   ImageIdentity identity;
-  std::vector<float> rows;  // [num_tokens, hidden]
+  std::vector<float> rows;  // [num_tokens, VisionConfig::row_size()]
   bool is_ready = false;
   Status status;  // of a tower that failed
 };
@@ -29,10 +30,11 @@ struct ImageOutput {
 class ImageOutputs {
  public:
   // Without a tower there are no images.
-  ImageOutputs(std::shared_ptr<model::VisionTower> tower, int64_t max_cached_bytes)
-      : tower_(std::move(tower)), max_cached_bytes_(max_cached_bytes) {}
+  ImageOutputs(std::shared_ptr<model::VisionTower> tower, int64_t max_cached_bytes,
+               std::shared_ptr<const ImageFiles> files = nullptr)
+      : tower_(std::move(tower)), max_cached_bytes_(max_cached_bytes), files_(std::move(files)) {}
 
-  // The output of an image: cached, in progress, or now the last in the queue.
+  // The output of an image: cached here or in a file, in progress, or now the last in the queue.
   std::shared_ptr<const ImageOutput> request(const PreparedImage& image);
 
   bool has_work() const noexcept { return !queue_.empty(); }
@@ -46,12 +48,14 @@ class ImageOutputs {
   using Entry = std::shared_ptr<ImageOutput>;
 
   void drop_unwanted() noexcept;
-  bool advance_first();  // false if the first image of the queue has ended
+  Entry read_file(const PreparedImage& image);  // null if there is no file
+  bool advance_first();                         // false if the first image of the queue has ended
   void keep(Entry output);
 
   std::shared_ptr<model::VisionTower> tower_;
   int64_t max_cached_bytes_;
-  std::deque<Entry> queue_;  // the first may be in progress
+  std::shared_ptr<const ImageFiles> files_;  // or null
+  std::deque<Entry> queue_;                  // the first may be in progress
   bool has_begun_ = false;
   std::list<Entry> cached_;  // the most recently used first
   ImageStats stats_;

@@ -224,14 +224,24 @@ Result<std::string> ModelFiles::read_text(std::string_view name, uint64_t max_by
 namespace {
 
 // A model without config.json may be a GGUF file.
-Result<std::unique_ptr<ModelFiles>> or_gguf(std::unique_ptr<ModelFiles> files) {
-  if (files->exists("config.json")) return files;
-  PAGODA_ASSIGN_OR_RETURN(const auto name, find_gguf_name(*files));
-  if (name.empty()) return files;
-  return open_gguf_files(std::move(files), name);
+Result<std::unique_ptr<ModelFiles>> or_gguf(std::unique_ptr<ModelFiles> files, std::unique_ptr<File> vision) {
+  std::string name;
+  if (!files->exists("config.json")) {
+    PAGODA_ASSIGN_OR_RETURN(name, find_gguf_name(*files));
+  }
+  if (!name.empty()) return open_gguf_files(std::move(files), name, std::move(vision));
+  if (vision == nullptr) return files;
+  return make_error(StatusCode::invalid_argument,
+                    "vision_file " + vision->name() + ": only GGUF models have their vision tower in a separate file");
 }
 
-Result<std::unique_ptr<ModelFiles>> open_path(const std::string& path) {
+// A path as a folder and the name of a file in it.
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return {slash == path.npos ? "." : path.substr(0, slash + 1), path.substr(slash + 1)};
+}
+
+Result<std::unique_ptr<ModelFiles>> open_path(const std::string& path, std::unique_ptr<File> vision) {
   if (path.find('\0') != path.npos)
     return make_error(StatusCode::invalid_argument, "model folder " + io::quoted(path) + " contains a NUL byte");
   struct stat info;
@@ -240,12 +250,11 @@ Result<std::unique_ptr<ModelFiles>> open_path(const std::string& path) {
     return make_error(absent ? StatusCode::not_found : StatusCode::io_error,
                       "model folder " + path + ": " + error_text(errno));
   }
-  if (S_ISDIR(info.st_mode)) return or_gguf(std::make_unique<FolderFiles>(path));
+  if (S_ISDIR(info.st_mode)) return or_gguf(std::make_unique<FolderFiles>(path), std::move(vision));
   if (!path.ends_with(".gguf"))
     return make_error(StatusCode::invalid_argument, path + ": is neither a folder nor a .gguf file");
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
-  return open_gguf_files(std::make_unique<FolderFiles>(folder), path.substr(slash + 1));
+  const auto [folder, name] = split_path(path);
+  return open_gguf_files(std::make_unique<FolderFiles>(folder), name, std::move(vision));
 }
 
 }  // namespace
@@ -257,10 +266,15 @@ Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source) 
   }
   if (source.directory.empty() && source.files.empty())
     return make_error(StatusCode::invalid_argument, "the model source names no folder, no files and no shape");
-  if (source.files.empty()) return open_path(source.directory);
+  std::unique_ptr<File> vision;
+  if (!source.vision_file.empty()) {
+    const auto [folder, name] = split_path(source.vision_file);
+    PAGODA_ASSIGN_OR_RETURN(vision, FolderFiles(folder).open(name));
+  }
+  if (source.files.empty()) return open_path(source.directory, std::move(vision));
   auto files = open_memory(source.files);
   if (!files.is_ok()) return files;
-  return or_gguf(std::move(*files));
+  return or_gguf(std::move(*files), std::move(vision));
 }
 
 }  // namespace pagoda::io

@@ -217,6 +217,14 @@ class Table {
       experts(Role::experts_out, "mlp.experts.down_proj", {count, hidden, inner});
       return pad(count, hidden, outputs, padded);
     }
+    if (layout == ExpertLayout::transposed) {
+      experts(Role::experts_in, "mlp.experts.gate_up_proj", {count, hidden, 2 * inner});
+      specs_.back().head_rows = hidden;
+      pad(2 * count, inner, padded, hidden);
+      experts(Role::experts_out, "mlp.experts.down_proj", {count, inner, hidden});
+      specs_.back().head_rows = inner;
+      return pad(count, hidden, outputs, padded);
+    }
     if (layout == ExpertLayout::by_projection) {
       for (int64_t expert = 0; expert < count; ++expert)
         for (const char* name : {"mlp.switch_mlp.gate_proj.weight", "mlp.switch_mlp.up_proj.weight"}) {
@@ -227,12 +235,14 @@ class Table {
       return pad(count, hidden, outputs, padded);
     }
     for (int64_t expert = 0; expert < count; ++expert)
-      for (const char* name : {layout_.has_sparse_blocks ? ".w1" : ".gate_proj", layout_.has_sparse_blocks ? ".w3" : ".up_proj"}) {
+      for (const char* name :
+           {layout_.has_sparse_blocks ? ".w1" : ".gate_proj", layout_.has_sparse_blocks ? ".w3" : ".up_proj"}) {
         matrix(Role::experts_in, concat(block, "experts.", expert, name), inner, hidden);
         pad(1, inner, padded, hidden);
       }
     for (int64_t expert = 0; expert < count; ++expert) {
-      matrix(Role::experts_out, concat(block, "experts.", expert, layout_.has_sparse_blocks ? ".w2" : ".down_proj"), hidden, inner);
+      matrix(Role::experts_out, concat(block, "experts.", expert, layout_.has_sparse_blocks ? ".w2" : ".down_proj"),
+             hidden, inner);
       pad(1, hidden, outputs, padded);
     }
   }

@@ -24,11 +24,12 @@ enum class Role : uint8_t {
   mixer_in,
   mixer_in_bias,
   mixer_out,
-  // attention: q (with gate) | k | v; GDN: qkv | z | b | a; KDA: q | k | v | b | f_a | g_a; latent attention: q_a | kv_a
+  // attention: q (with gate) | k | v; GDN: qkv | z | b | a; KDA: q | k | v | b | f_a | g_a; latent attention: q_a |
+  // kv_a
   mixer_out_bias,
-  latent_q,        // latent attention: queries of all heads, from the hidden states or from their own latent
-  latent_k,        // per head: maps the part of a query that does not rotate to a latent
-  latent_v,        // per head: maps a sum of latents to a value
+  latent_q,  // latent attention: queries of all heads, from the hidden states or from their own latent
+  latent_k,  // per head: maps the part of a query that does not rotate to a latent
+  latent_v,  // per head: maps a sum of latents to a value
   q_norm,
   k_norm,  // attention; in latent attention the norms of the queries' latent and of the cached one
   mixer_norm,
@@ -57,22 +58,25 @@ struct WeightSpec {
   bool is_matrix;  // a device Weight [rows, cols]; else a small vector kept in f32
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<int32_t> row_order{};  // rows of the tensor in the order needed; -1: a row of zeros; empty: as stored
-  int64_t expert = -1;               // the only one needed of a tensor [experts, rows, cols]; -1: all
-  int64_t cols = 0;                  // columns needed, padded with zeros; 0: those of the tensor
-  // The tensor is a stack of matrices of `head_rows` rows; the first `cols` of each are needed transposed; 0: not stacked.
+  // Rows of the tensor, or of its transposed matrices, in the order needed; -1: a row of zeros; empty: as stored.
+  std::vector<int32_t> row_order{};
+  int64_t expert = -1;  // the only one needed of a tensor [experts, rows, cols]; -1: all
+  int64_t cols = 0;     // columns needed, padded with zeros; 0: those of the tensor
+  // The tensor is a stack of matrices of `head_rows` rows; the first `cols` of each are needed transposed; 0: not
+  // stacked.
   int64_t head_rows = 0;
 };
 
 // How a checkpoint stores the experts of a layer: separately; gate | up in one tensor [experts, rows, cols] and down
-// in another; or gate, up and down in one such tensor each, as in MLX and GGUF.
-enum class ExpertLayout : uint8_t { separate, stacked, by_projection };
+// in another; the same transposed, [experts, cols, rows] (Qwen3-VL); or gate, up and down in one such tensor each, as
+// in MLX and GGUF.
+enum class ExpertLayout : uint8_t { separate, stacked, transposed, by_projection };
 
 // Choices that an architecture leaves to each checkpoint.
 struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
   ExpertLayout head_experts = ExpertLayout::separate;  // of the MTP head
-  bool splits_latents = false;  // latent attention: separate tensors project to keys (transposed) and to values
+  bool splits_latents = false;      // latent attention: separate tensors project to keys (transposed) and to values
   bool has_sparse_blocks = false;   // mixtures are named block_sparse_moe and their matrices w1, w2, w3 (Kimi-Linear)
   bool has_dense_blocks = false;    // dense layers have such names too, as transformers saves them
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head

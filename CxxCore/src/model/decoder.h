@@ -57,6 +57,7 @@ class Decoder final : public Model {
   void note_head_rows(const ForwardBatch& batch) noexcept;
   Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
   Status embed(device::Encoder& encoder, const Step& step) const;
+  Status add_image_features(device::Encoder& encoder, const Step& step, size_t index) const;
   Status encode_layers(device::Encoder& encoder, const Step& step) const;
   static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;

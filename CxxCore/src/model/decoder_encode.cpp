@@ -65,7 +65,9 @@ Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
 // The last layer's output stays in step.delta.
 Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
   device::Tensor addition;  // absent before the first layer
-  for (const Layer& layer : layers_) {
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    if (i > 0) PAGODA_RETURN_IF_ERROR(add_image_features(encoder, step, i - 1));
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed,
                                 reads_once(layer.mixer) && !step.adapter_slots.is_present()));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
@@ -77,6 +79,27 @@ Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const 
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
+  }
+  return add_image_features(encoder, step, layers_.size() - 1);
+}
+
+// DeepStack: adds feature `index` of image tokens to their hidden states. The sum of rms_norm is needed here, and its
+// norm is overwritten: an op for the sum alone would be one more on every device.
+Status Decoder::add_image_features(device::Encoder& encoder, const Step& step, size_t index) const {
+  if (index >= config_.vision.deep_blocks.size()) return ok_status();
+  const int64_t width = config_.hidden_size;
+  const device::Tensor features =
+      device::slice(step.image_embeddings, 1, (static_cast<int64_t>(index) + 1) * width, width);
+  int64_t done = 0;
+  for (const ImageRows& image : step.image_rows) {
+    const auto rows = [&](const device::Tensor& all) { return device::slice(all, 0, image.first_row, image.num_rows); };
+    PAGODA_RETURN_IF_ERROR(ops::rms_norm(encoder, {.x = rows(step.hidden),
+                                                   .residual = device::slice(features, 0, done, image.num_rows),
+                                                   .weight = layers_[index].input_norm,
+                                                   .eps = config_.rms_norm_eps,
+                                                   .weight_offset = 0.0f,
+                                                   .out = rows(step.normed)}));
+    done += image.num_rows;
   }
   return ok_status();
 }

@@ -28,7 +28,7 @@ struct TableChange {
 struct ImageRows {
   int32_t first_row = 0, num_rows = 0;
   int32_t first_token = 0;        // of the image
-  const float* tokens = nullptr;  // [tokens of the image, hidden]
+  const float* tokens = nullptr;  // [tokens of the image, VisionConfig::row_size()]
 };
 
 struct ForwardBatch {

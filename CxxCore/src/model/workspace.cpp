@@ -116,7 +116,7 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.head.all_output = take_rows(arena, head_seqs, hidden);
   step.adapter_inner =
       arena.take(DType::f32, {has_adapters ? tokens : 0, device::kMaxAdapterParts * device::kMaxAdapterRank});
-  step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, hidden});
+  step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, config.vision.row_size()});
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
   return step;

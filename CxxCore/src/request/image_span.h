@@ -15,7 +15,7 @@ struct ImageSpan {
   int32_t begin = 0;              // index of its first token
   int32_t height = 0, width = 0;  // tokens
   int32_t position = 0;           // rotary position of its first token
-  const float* rows = nullptr;    // [num_tokens, hidden] its embeddings, of the engine; null: not computed yet
+  const float* rows = nullptr;    // [num_tokens, row size] its embeddings, of the engine; null: not computed yet
 
   int32_t num_tokens() const noexcept { return height * width; }
   int32_t end() const noexcept { return begin + num_tokens(); }

@@ -19,8 +19,13 @@ struct ModelHarness {
   static std::unique_ptr<ModelHarness> open(const std::string& folder, const EngineOptions& options,
                                             std::shared_ptr<speculate::Drafter> drafter = nullptr,
                                             bool takes_all_drafts = false) {
+    return open(ModelSource{folder, {}}, options, std::move(drafter), takes_all_drafts);
+  }
+  static std::unique_ptr<ModelHarness> open(const ModelSource& source, const EngineOptions& options,
+                                            std::shared_ptr<speculate::Drafter> drafter = nullptr,
+                                            bool takes_all_drafts = false) {
     auto harness = std::make_unique<ModelHarness>();
-    Result<engine::LoadedModel> result = engine::load(ModelSource{folder, {}}, options, nullptr);
+    Result<engine::LoadedModel> result = engine::load(source, options, nullptr);
     CHECK_OK(result);
     if (!result.is_ok()) return nullptr;
     harness->loaded = std::move(*result);

@@ -1,4 +1,4 @@
-// Prompts with images for the tiny checkpoint with a vision tower, from Tests/Fixtures/vision/answers.
+// Prompts with images for the tiny checkpoints with a vision tower, from Tests/Fixtures/vision.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,20 @@ namespace pagoda::test {
 
 inline std::string vision_model() { return fixtures_dir() + "/model/qwen3_5_vision"; }
 
+// Qwen3-VL's features for the first text layers (DeepStack), without and with experts.
+inline const std::vector<std::string> kQwen3Vl = {"qwen3_vl", "qwen3_vl_moe"};
+
 struct VisionAnswers {
+  std::string path;
   OpenedModel model;
   std::optional<io::Checkpoint> tensors;
 
-  static std::optional<VisionAnswers> open() {
+  // Qwen3.5's, or those of a model of Tests/Fixtures/vision.
+  static std::optional<VisionAnswers> open(const std::string& name = "") {
     VisionAnswers answers;
-    auto model = open_model(folder(vision_model()));
-    auto tensors = open_tensors(fixtures_dir() + "/vision/answers");
+    answers.path = name.empty() ? vision_model() : fixtures_dir() + "/vision/" + name;
+    auto model = open_model(folder(answers.path));
+    auto tensors = open_tensors(name.empty() ? fixtures_dir() + "/vision/answers" : answers.path + "/answers");
     CHECK_OK(model);
     CHECK_OK(tensors);
     if (!model.is_ok() || !tensors.is_ok()) return std::nullopt;

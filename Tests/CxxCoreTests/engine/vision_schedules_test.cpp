@@ -18,7 +18,7 @@ std::vector<std::unique_ptr<Expected>> run_images_solo(const test::VisionAnswers
   EngineOptions options = options_for(1, form);
   options.prefix_cache = false;
   options.speculation = "off";
-  auto harness = Harness::open(test::vision_model(), options);
+  auto harness = Harness::open(answers.path, options);
   if (!harness) return all;
   const PreparedImage images[] = {answers.image(1, 0), answers.image(3, 0), answers.image(3, 1), answers.image(3, 2)};
   for (int i = 0; i < 12; ++i) {
@@ -45,8 +45,8 @@ std::vector<std::unique_ptr<Expected>> run_images_solo(const test::VisionAnswers
   return all;
 }
 
-void check_image_schedules(int num_schedules, uint64_t fallback_seed, const Form& form) {
-  const auto answers = test::VisionAnswers::open();
+void check_image_schedules(int num_schedules, uint64_t fallback_seed, const Form& form, const std::string& model = "") {
+  const auto answers = test::VisionAnswers::open(model);
   REQUIRE(answers.has_value());
   const uint64_t first = test::seed(fallback_seed);
   std::mt19937_64 rng(first);
@@ -57,7 +57,7 @@ void check_image_schedules(int num_schedules, uint64_t fallback_seed, const Form
     return done >= 10 * num_schedules || (done >= num_schedules && reach.num_preemptions > 0 && reach.num_hits > 0);
   };
   for (int i = 0; !is_enough(i) && !test::failed(); ++i) {
-    run_schedule(test::vision_model(), all, first + static_cast<uint64_t>(i), form, reach);
+    run_schedule(answers->path, all, first + static_cast<uint64_t>(i), form, reach);
     if (test::failed()) test::note("schedule " + std::to_string(first + static_cast<uint64_t>(i)));
   }
   CHECK(reach.num_compared > num_schedules);
@@ -76,9 +76,15 @@ PAGODA_TEST(vision_same_bits_in_random_schedules_with_drafts) { check_image_sche
 PAGODA_TEST(vision_same_bits_in_random_schedules_with_the_mtp_head) {
   check_image_schedules(20, 74, {.own_drafts = true});
 }
+PAGODA_TEST(vision_same_bits_in_random_schedules_of_qwen3_vl) {
+  for (const std::string& name : test::kQwen3Vl) check_image_schedules(20, 76, {}, name);
+}
 PAGODA_TEST(vision_same_bits_in_random_schedules_of_the_kernels) {
   for (const std::string& name : device::device_names())
-    if (test::runs_kernels(name)) check_image_schedules(2, 75, {.device = name, .quantize = "bf16"});
+    if (test::runs_kernels(name)) {
+      check_image_schedules(2, 75, {.device = name, .quantize = "bf16"});
+      check_image_schedules(1, 77, {.device = name, .quantize = "bf16"}, "qwen3_vl");
+    }
 }
 
 }  // namespace pagoda::engine

@@ -1,5 +1,8 @@
 // Requests with images: answers match transformers; caches know images by their content; refusals say why.
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,8 +56,9 @@ std::vector<float> prompt_logits(const VisionAnswers& answers, LoadedModel& load
   while (outputs.has_work()) outputs.advance(1.0);
   for (size_t i = 0; i < held.size(); ++i) sequence.images[i].rows = held[i]->rows.data();
   for (int32_t block = 0; block < 10; ++block) sequence.block_table.push_back(block);
-  sequence.state_slot = 0;
-  sequence.has_fresh_slot = true;
+  const bool has_state = loaded.info.num_recurrent_layers > 0;
+  sequence.state_slot = has_state ? 0 : -1;
+  sequence.has_fresh_slot = has_state;
   model::ForwardBatch batch;
   reserve_batch(batch, loaded.core.limits);
   std::vector<float> all;
@@ -62,7 +66,7 @@ std::vector<float> prompt_logits(const VisionAnswers& answers, LoadedModel& load
     scheduler::StepPlan plan;
     const int32_t num_tokens = std::min({chunk, sequence.num_uncomputed(), loaded.core.limits.max_logits_rows});
     plan.rows.push_back({&sequence, num_tokens});
-    build_batch(plan, loaded.core.limits.block_size, loaded.core.limits.max_blocks_per_seq, true, batch);
+    build_batch(plan, loaded.core.limits.block_size, loaded.core.limits.max_blocks_per_seq, has_state, batch);
     batch.logits_rows.clear();
     for (int32_t row = 0; row < num_tokens; ++row) batch.logits_rows.push_back(row);
     CHECK_OK(loaded.model->forward(batch));
@@ -74,16 +78,15 @@ std::vector<float> prompt_logits(const VisionAnswers& answers, LoadedModel& load
   return all;
 }
 
-}  // namespace
-
-PAGODA_TEST(vision_greedy_tokens_match_transformers_with_0_1_and_3_images) {
-  const auto answers = VisionAnswers::open();
+void check_greedy(const std::string& name) {
+  const auto answers = VisionAnswers::open(name);
   REQUIRE(answers.has_value());
   for (const char* device : {"cpu", "reference"}) {
-    auto harness = ModelHarness::open(test::vision_model(), options_on(device));
+    auto harness = ModelHarness::open(answers->path, options_on(device));
     REQUIRE(harness != nullptr);
     CHECK(harness->loaded.info.has_vision && harness->loaded.info.vision_parameters > 1000);
     CHECK_EQ(harness->loaded.info.vision_refusal, std::string());
+    CHECK_EQ(harness->loaded.info.skipped_tensors.size(), size_t{0});
     uint64_t id = 0;
     for (const int count : {0, 1, 3}) {
       Recorder recorder;
@@ -97,12 +100,12 @@ PAGODA_TEST(vision_greedy_tokens_match_transformers_with_0_1_and_3_images) {
   }
 }
 
-PAGODA_TEST(vision_logits_match_transformers_in_any_chunks) {
-  const auto answers = VisionAnswers::open();
+void check_logits(const std::string& name) {
+  const auto answers = VisionAnswers::open(name);
   REQUIRE(answers.has_value());
   EngineOptions options = options_on("cpu");
   options.max_num_seqs = 64;  // rows of logits
-  auto loaded = load(ModelSource{test::vision_model(), {}}, options, nullptr);
+  auto loaded = load(ModelSource{answers->path, {}}, options, nullptr);
   REQUIRE_OK(loaded);
   for (const int count : {0, 1, 3}) {
     const std::vector<float> wanted = answers->logits(count), whole = prompt_logits(*answers, *loaded, count, 1000);
@@ -112,10 +115,21 @@ PAGODA_TEST(vision_logits_match_transformers_in_any_chunks) {
       const double difference = std::abs(double{whole[i]} - wanted[i]);
       if (!(difference <= worst)) worst = difference;
     }
-    test::note(std::to_string(count) + " images: " + std::to_string(worst));
+    test::note(name + " " + std::to_string(count) + " images: " + std::to_string(worst));
     CHECK(worst <= 2e-4);
     for (const int32_t chunk : {1, 5, 16}) CHECK(prompt_logits(*answers, *loaded, count, chunk) == whole);
   }
+}
+
+}  // namespace
+
+PAGODA_TEST(vision_greedy_tokens_match_transformers_with_0_1_and_3_images) { check_greedy(""); }
+PAGODA_TEST(vision_greedy_tokens_of_qwen3_vl_match_transformers) {
+  for (const std::string& name : test::kQwen3Vl) check_greedy(name);
+}
+PAGODA_TEST(vision_logits_match_transformers_in_any_chunks) { check_logits(""); }
+PAGODA_TEST(vision_logits_of_qwen3_vl_match_transformers_in_any_chunks) {
+  for (const std::string& name : test::kQwen3Vl) check_logits(name);
 }
 
 // The second time, neither the tower nor the text model computes the image again.
@@ -193,6 +207,54 @@ PAGODA_TEST(vision_prefixes_on_disk_know_images) {
   const int32_t end = request.images[0].first_token + request.images[0].image.num_tokens();
   CHECK(again.usage.cached_tokens >= end);
   CHECK(different.usage.cached_tokens <= request.images[0].first_token);
+}
+
+// A restarted engine needs the tower neither for the same prompt nor for the same image in another one.
+PAGODA_TEST(vision_tower_results_are_kept_in_files) {
+  const auto answers = VisionAnswers::open("qwen3_vl");
+  REQUIRE(answers.has_value());
+  std::string folder = (std::filesystem::temp_directory_path() / "pagoda-images-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  EngineOptions options = options_on("cpu");
+  options.prefix_cache_dir = folder;
+  const auto files = [&] {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".image") found.push_back(entry.path());
+    return found;
+  };
+  const auto num_computed = [&](const EngineOptions& with) {
+    auto harness = ModelHarness::open(answers->path, with);
+    if (harness == nullptr) return int64_t{-1};
+    Recorder recorder;
+    test::run(*harness, answers->request(1), 1, recorder);
+    CHECK(recorder.tokens == answers->greedy(1));
+    return harness->core->stats().images.num_computed;
+  };
+  CHECK_EQ(num_computed(options), int64_t{1});
+  REQUIRE(files().size() == 1);
+  CHECK_EQ(num_computed(options), int64_t{0});
+  EngineOptions other = options;
+  other.kv_dtype = "bfloat16";  // other numbers: another fingerprint
+  auto different = ModelHarness::open(answers->path, other);
+  REQUIRE(different != nullptr);
+  Recorder recorder;
+  test::run(*different, answers->request(1), 1, recorder);
+  CHECK_EQ(different->core->stats().images.num_computed, int64_t{1});
+  for (const auto& path : files()) {  // damaged: one bit of the last float
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(-1, std::ios::end);
+    const int last = file.get();
+    file.seekp(-1, std::ios::end);
+    file.put(static_cast<char>(last ^ 1));
+  }
+  CHECK_EQ(num_computed(options), int64_t{1});
+  CHECK_EQ(num_computed(options), int64_t{0});
+  options.prefix_cache_disk_bytes = 8 * 1024;  // the share of images is too small for one
+  for (const auto& path : files()) std::filesystem::remove(path);
+  CHECK_EQ(num_computed(options), int64_t{1});
+  CHECK_EQ(files().size(), size_t{0});
+  std::filesystem::remove_all(folder);
 }
 
 PAGODA_TEST(vision_requests_are_refused_by_name) {

@@ -31,7 +31,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       budget_(config_.step_times, config_.limits.max_num_tokens),
       copier_(model_, cache_),
       sampler_(config_.vocab_size),
-      images_(config_.tower, config_.image_cache_bytes),
+      images_(config_.tower, config_.image_cache_bytes, config_.image_files),
       outbox_(model_.launches_early() ? most_events(config_) : 0),
       policy_(config_.policy ? *config_.policy : speculate::Policy()) {
   open_tiers();

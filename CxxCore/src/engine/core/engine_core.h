@@ -61,7 +61,8 @@ struct CoreConfig {
   std::shared_ptr<Adapters> adapters;         // null: no LoRA adapters
   std::string no_images;                      // why there is none
   int64_t image_cache_bytes = 0;
-  device::Device* device = nullptr;  // its health is checked after a failed step; null: only the model's
+  std::shared_ptr<const ImageFiles> image_files;  // null: results of the tower are only in memory
+  device::Device* device = nullptr;               // its health is checked after a failed step; null: only the model's
   std::vector<int32_t> eos_token_ids;
   int32_t num_sample_threads = 1;
   bool has_mask_thread = false;                 // masks are computed in parallel with the steps, otherwise within them

@@ -159,7 +159,9 @@ void choose_products(const EngineOptions& options, const model::WeightsSummary& 
 Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options, bool may_try_products) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   Prepared p;
-  PAGODA_ASSIGN_OR_RETURN(p.files, io::open_model_files(source));
+  ModelSource files = source;
+  if (!options.vision_file.empty()) files.vision_file = options.vision_file;
+  PAGODA_ASSIGN_OR_RETURN(p.files, io::open_model_files(files));
   PAGODA_RETURN_IF_ERROR(read_configuration(p, options.rope_scaling));
   Result<std::shared_ptr<const text::JinjaTemplate>> chat_template = load_template_file(*p.files);
   if (chat_template.is_ok()) p.chat_template = std::move(*chat_template);
@@ -276,6 +278,7 @@ static Status load_adapters(const EngineOptions& options, model::Model& model, A
 
 static Status open_stores(const EngineOptions& options, Prepared& p, model::Model& model, CoreConfig& core) {
   constexpr int64_t kDefaultBytes = int64_t{8} << 30;
+  constexpr int64_t kImageShare = 8;  // one part of so many is for results of the vision tower
   const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
   PrefixLayout layout{.fingerprint = {},
                       .block_size = options.block_size,
@@ -289,13 +292,19 @@ static Status open_stores(const EngineOptions& options, Prepared& p, model::Mode
   if (has_disk) {
     PAGODA_ASSIGN_OR_RETURN(const std::string identity, files_identity(*p.checkpoint, options.identify_content));
     layout.fingerprint = identity + ", " + layout.fingerprint;
-    core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
-        .folder = options.prefix_cache_dir,
-        .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
-        .fingerprint = layout.fingerprint,
-        .block_size = layout.block_size,
-        .block_bytes = layout.block_bytes,
-        .state_bytes = layout.state_bytes});
+    int64_t max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes;
+    if (core.tower) {
+      const int64_t for_images = max_bytes / kImageShare;
+      max_bytes -= for_images;
+      core.image_files = std::make_shared<ImageFiles>(options.prefix_cache_dir, for_images,
+                                                      layout.fingerprint + ", vision on " + p.info.vision_device);
+    }
+    core.disk = std::make_shared<DiskStore>(DiskStoreConfig{.folder = options.prefix_cache_dir,
+                                                            .max_bytes = max_bytes,
+                                                            .fingerprint = layout.fingerprint,
+                                                            .block_size = layout.block_size,
+                                                            .block_bytes = layout.block_bytes,
+                                                            .state_bytes = layout.state_bytes});
   }
   if (p.memory.host_cache_bytes > 0)
     core.host = std::make_shared<HostStore>(std::move(layout), p.memory.host_cache_bytes);

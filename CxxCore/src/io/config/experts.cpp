@@ -105,19 +105,30 @@ void read_experts(ConfigFields& text, ModelConfig& config) {
   if (config.family == Family::kimi_linear) return read_kimi_experts(text, config);
   if (has_deepseek_experts(config.family)) return read_deepseek_experts(text, config);
   const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
+  const bool is_vl = is_moe && config.architecture == "Qwen3VLMoeForConditionalGeneration";
   config.is_mixture = read_mixture_layers(text, config);
   const auto num_mixtures = std::count(config.is_mixture.begin(), config.is_mixture.end(), true);
   if (num_mixtures < config.num_layers)
-    config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize, is_next ? 5632 : 6144);
+    config.intermediate_size =
+        text.integer("intermediate_size", 1, kMaxIntermediateSize, is_next || is_vl ? 5632 : 6144);
   if (num_mixtures == 0) return;
-  const int32_t count = is_next ? 512 : is_moe ? 128 : 256;  // transformers 5: num_local_experts in Qwen3-MoE
+  const int32_t count = is_next  ? 512
+                        : is_vl  ? 60
+                        : is_moe ? 128
+                                 : 256;  // transformers 5: num_local_experts in Qwen3-MoE
   config.num_experts =
       text.integer("num_experts", 1, kMaxExperts, text.integer("num_local_experts", 1, kMaxExperts, count));
-  config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);
-  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, is_moe ? 768 : 512);
+  config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken,
+                                              is_next ? 10
+                                              : is_vl ? 4
+                                                      : 8);
+  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize,
+                                    is_vl    ? 1408
+                                    : is_moe ? 768
+                                             : 512);
   if (!is_moe)
     config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
-  config.norm_topk_prob = config.family == Family::qwen3_5_moe || text.boolean("norm_topk_prob", !is_moe);
+  config.norm_topk_prob = config.family == Family::qwen3_5_moe || is_vl || text.boolean("norm_topk_prob", !is_moe);
   text.check(config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
              concat(config.num_experts_per_token, " is above num_experts ", config.num_experts));
 }

@@ -39,6 +39,9 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", "model.language_model.", Family::qwen3_5_moe, true, 2, 256,
      32768},
     {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", "model.", Family::qwen3_5_moe, false, 2, 256, 32768},
+    {"Qwen3VLForConditionalGeneration", "qwen3_vl", "model.language_model.", Family::qwen3, true, 32, 128, 128000},
+    {"Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", "model.language_model.", Family::qwen3_moe, true, 16, 0,
+     128000},
     {"Qwen3NextForCausalLM", "qwen3_next", "model.", Family::qwen3_next, false, 2, 256, 32768},
     {"Qwen3MoeForCausalLM", "qwen3_moe", "model.", Family::qwen3_moe, false, 4, 0, 32768},
     {"Qwen3ForCausalLM", "qwen3", "model.", Family::qwen3, false, 32, 128, 32768},
@@ -269,7 +272,8 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   const Architecture* architecture = find_architecture(root);
   if (architecture == nullptr) return root.status();
 
-  const bool may_nest = architecture->family == Family::qwen3_5 || architecture->family == Family::qwen3_5_moe;
+  const bool may_nest =
+      architecture->is_nested || architecture->family == Family::qwen3_5 || architecture->family == Family::qwen3_5_moe;
   const Json* nested = may_nest ? root.find("text_config") : nullptr;
   if (architecture->is_nested || nested != nullptr) {
     root.check(nested != nullptr && nested->is_object(), "text_config", "is not an object");

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "base/concat.h"
 #include "base/quoted.h"
@@ -13,7 +15,17 @@
 namespace pagoda::io {
 namespace {
 
-constexpr std::array<int32_t, 3> kDefaultSections = {11, 11, 10};
+// What the configuration classes assume, for Qwen3.5 and for Qwen3-VL.
+struct Defaults {
+  std::array<int32_t, 3> sections;
+  int32_t image_token_id;
+  std::vector<int32_t> deep_blocks;
+};
+Defaults defaults_of(Family family) {
+  if (is_hybrid(family)) return {{11, 11, 10}, 248056, {}};
+  return {{24, 20, 20}, 151655, {8, 16, 24}};
+}
+
 constexpr int32_t kMaxPatchSize = 64, kMaxMergeSize = 8, kMaxFrames = 16, kMaxPositions = 1 << 20;
 
 void read_sizes(ConfigFields& fields, const ModelConfig& config, VisionConfig& vision) {
@@ -40,9 +52,8 @@ void read_sizes(ConfigFields& fields, const ModelConfig& config, VisionConfig& v
 void read_traits(ConfigFields& fields, VisionConfig& vision) {
   const std::string activation = fields.string("hidden_act", "gelu_pytorch_tanh");
   fields.check(activation == "gelu_pytorch_tanh", "hidden_act", quoted(activation) + " is not gelu_pytorch_tanh");
-  if (const Json* layers = fields.find("deepstack_visual_indexes"); layers != nullptr)
-    fields.check(layers->is_array() && layers->items().empty(), "deepstack_visual_indexes",
-                 "names layers: DeepStack is not supported");
+  const std::string projector = fields.string("projector_type", "qwen3vl_merger");  // of GGUF
+  fields.check(projector == "qwen3vl_merger", "projector_type", quoted(projector) + " is not qwen3vl_merger");
   const Json* rope = fields.find("rope_parameters");
   if (rope == nullptr || !rope->is_object()) return;
   ConfigFields parameters(*rope, fields.where() + ": rope_parameters");
@@ -52,10 +63,29 @@ void read_traits(ConfigFields& fields, VisionConfig& vision) {
   fields.adopt(parameters.status());
 }
 
+// Each feature is added after one layer of the text, the first after layer 0.
+void read_deep_blocks(ConfigFields& fields, const ModelConfig& config, VisionConfig& vision) {
+  const Json* blocks = fields.find("deepstack_visual_indexes");
+  if (blocks == nullptr) {
+    vision.deep_blocks = defaults_of(config.family).deep_blocks;
+  } else {
+    fields.check(blocks->is_array(), "deepstack_visual_indexes", "is not a list of blocks");
+    for (const Json& block : blocks->items())
+      vision.deep_blocks.push_back(block.is_integer() && block.as_integer() >= 0 && block.as_integer() < kMaxLayers
+                                       ? static_cast<int32_t>(block.as_integer())
+                                       : -1);
+  }
+  const bool is_ordered =
+      std::ranges::is_sorted(vision.deep_blocks, std::less_equal{}) &&
+      (vision.deep_blocks.empty() || (vision.deep_blocks.front() >= 0 && vision.deep_blocks.back() < vision.depth));
+  fields.check(is_ordered && vision.deep_blocks.size() <= static_cast<size_t>(config.num_layers),
+               "deepstack_visual_indexes", "is not an increasing list of blocks, at most one for each text layer");
+}
+
 // Frequency j of the text belongs to height if j % 3 == 1 and j < 3 sections[1], to width if j % 3 == 2 and
 // j < 3 sections[2], else to time.
 void read_sections(ConfigFields& fields, const ConfigFields& text, const ModelConfig& config, VisionConfig& vision) {
-  vision.sections = kDefaultSections;
+  vision.sections = defaults_of(config.family).sections;
   fields.check(!config.rope.depends_on_position(), "rope_scaling", "changes with the position: not supported");
   const Json* rope = text.find("rope_parameters");
   if (rope == nullptr) rope = text.find("rope_scaling");
@@ -84,7 +114,8 @@ VisionConfig read_vision_config(const ConfigFields& root, const ConfigFields& te
     vision.refusal = config.architecture + " has no vision tower";
     return vision;
   }
-  const bool is_known = config.family == Family::qwen3_5 || config.family == Family::qwen3_5_moe;
+  const bool is_known = config.family == Family::qwen3_5 || config.family == Family::qwen3_5_moe ||
+                        config.family == Family::qwen3 || config.family == Family::qwen3_moe;
   if (!is_known || !json->is_object()) {
     vision.refusal = "the vision tower of " + config.architecture + " is not supported";
     return vision;
@@ -92,9 +123,11 @@ VisionConfig read_vision_config(const ConfigFields& root, const ConfigFields& te
   ConfigFields fields(*json, root.where() + ": vision_config");
   read_sizes(fields, config, vision);
   read_traits(fields, vision);
+  read_deep_blocks(fields, config, vision);
   read_sections(fields, text, config, vision);
   const Json* id = root.find("image_token_id");
-  const int64_t image_id = id == nullptr ? 248056 : (id->is_integer() ? id->as_integer() : -1);
+  const int64_t image_id =
+      id == nullptr ? defaults_of(config.family).image_token_id : (id->is_integer() ? id->as_integer() : -1);
   fields.check(image_id >= 0 && image_id < config.vocab_size, "image_token_id", "is not an id of the vocabulary");
   if (fields.is_ok()) {
     vision.image_token_id = static_cast<int32_t>(image_id);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "pagoda/image.h"
@@ -25,6 +26,7 @@ struct VisionConfig {
   int32_t image_token_id = -1;        // the placeholder in a prompt
   std::array<int32_t, 3> sections{};  // of the text model's rotation: frequencies of time, height and width
   ImageOptions image_options{};       // from preprocessor_config.json
+  std::vector<int32_t> deep_blocks;   // DeepStack: blocks after which rows for the first text layers are made
   std::string tensor_prefix;          // before "patch_embed.proj.weight"
   std::string refusal;                // why the model takes no images, if it does not
 
@@ -33,6 +35,8 @@ struct VisionConfig {
   int32_t patch_dim() const noexcept { return 3 * temporal_patch_size * patch_size * patch_size; }
   int32_t merged_patches() const noexcept { return merge_size * merge_size; }
   int32_t merged_size() const noexcept { return hidden_size * merged_patches(); }
+  // Numbers per token of an image: its embedding, then what is added to it after text layers 0, 1, ...
+  int32_t row_size() const noexcept { return out_hidden_size * (1 + static_cast<int32_t>(deep_blocks.size())); }
 };
 
 // Reads vision_config, if there is one. A tower that is not supported leaves the text usable: the result has depth 0

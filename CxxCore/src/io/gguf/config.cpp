@@ -16,6 +16,7 @@
 #include "base/quoted.h"
 #include "io/gguf/families.h"
 #include "io/gguf/keys.h"
+#include "io/gguf/vision.h"
 
 namespace pagoda::io {
 namespace {
@@ -24,6 +25,8 @@ constexpr Architecture kArchitectures[] = {
     {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true, false},
     {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", true, true},
     {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", true, true},
+    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false, false},
+    {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false, true},
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false, true},
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false, false},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false, false},
@@ -183,6 +186,13 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   const int64_t rotating = keys.positive("rope.dimension_count", shape.head_dim);
   if (rotating != shape.head_dim || keys.architecture().is_hybrid)
     rope.add("partial_rotary_factor", static_cast<double>(rotating) / static_cast<double>(shape.head_dim));
+  // Of time, height and width; the fourth is 0.
+  if (const auto sections = keys.gguf().integers(keys.prefix() + "rope.dimension_sections");
+      sections && sections->size() >= 3) {
+    std::vector<Json> three;
+    for (size_t i = 0; i < 3; ++i) three.push_back(Json::make_integer((*sections)[i]));
+    rope.add("mrope_section", Json::make_array(std::move(three)));
+  }
   const std::string_view scaling = keys.gguf().string(keys.prefix() + "rope.scaling.type").value_or("none");
   if (keys.gguf().tensors().contains("rope_factors_long.weight")) {
     PAGODA_RETURN_IF_ERROR(add_longrope(keys, rope));
@@ -209,7 +219,7 @@ Result<GgufShape> read_gguf_shape(const Gguf& gguf) {
   return shape;
 }
 
-Result<std::string> gguf_config_json(const Gguf& gguf) {
+Result<std::string> gguf_config_json(const Gguf& gguf, const Gguf* vision) {
   PAGODA_ASSIGN_OR_RETURN(auto opened, open_keys(gguf));
   Keys& keys = opened;
   const GgufShape shape = shape_of(keys);
@@ -253,6 +263,7 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
     add_layer_types(keys, config);
   }
   PAGODA_RETURN_IF_ERROR(add_rope(keys, shape, config));
+  if (vision != nullptr) add_vision(*vision, gguf, config);
   config.add("eos_token_id", eos_ids(gguf));
   PAGODA_RETURN_IF_ERROR(keys.status());
   std::string text;

@@ -19,8 +19,9 @@ struct GgufShape {
 // Fails with unsupported for an unknown architecture, and with bad_file, naming the key, if one is missing or invalid.
 Result<GgufShape> read_gguf_shape(const Gguf& gguf);
 
-// Text of config.json. Values in the file are passed on unchanged: parse_model_config() checks them.
-Result<std::string> gguf_config_json(const Gguf& gguf);
+// Text of config.json. Values in the file are passed on unchanged: parse_model_config() checks them. `vision`: the file
+// of the vision tower, or null.
+Result<std::string> gguf_config_json(const Gguf& gguf, const Gguf* vision = nullptr);
 
 bool has_gguf_tokenizer(const Gguf& gguf) noexcept;
 // tokenizer.json of the models "llama" (SentencePiece's BPE: merges are found by scores) and "t5" (Unigram).

@@ -2,6 +2,7 @@
 #include "io/gguf/files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -10,12 +11,14 @@
 #include "base/quoted.h"
 #include "io/gguf/config.h"
 #include "io/gguf/gguf.h"
+#include "io/gguf/vision.h"
 
 namespace pagoda::io {
 namespace {
 
 constexpr std::string_view kEnding = ".gguf";
-constexpr std::string_view kHeadStart = "mtp-";  // prefix of a file with only an MTP head
+constexpr std::string_view kVisionStart = "mmproj";  // prefix of a file with a vision tower
+constexpr std::string_view kHeadStart = "mtp-";      // prefix of a file with only an MTP head
 
 // A text generated from metadata.
 class TextFile final : public File {
@@ -33,10 +36,14 @@ class TextFile final : public File {
   std::string name_, text_;
 };
 
-using Maker = Result<std::string> (*)(const Gguf&);
-constexpr std::pair<std::string_view, Maker> kTexts[] = {{"config.json", gguf_config_json},
-                                                         {"tokenizer.json", gguf_tokenizer_json},
-                                                         {"tokenizer_config.json", gguf_tokenizer_config_json}};
+// `vision` is null for a model without a vision tower.
+using Maker = Result<std::string> (*)(const Gguf& text, const Gguf* vision);
+constexpr std::pair<std::string_view, Maker> kTexts[] = {
+    {"config.json", gguf_config_json},
+    {"preprocessor_config.json",
+     [](const Gguf&, const Gguf* vision) { return Result<std::string>(gguf_preprocessor_json(*vision)); }},
+    {"tokenizer.json", [](const Gguf& text, const Gguf*) { return gguf_tokenizer_json(text); }},
+    {"tokenizer_config.json", [](const Gguf& text, const Gguf*) { return gguf_tokenizer_config_json(text); }}};
 
 class GgufFiles final : public ModelFiles {
  public:
@@ -45,12 +52,13 @@ class GgufFiles final : public ModelFiles {
 
   bool exists(std::string_view name) const noexcept override {
     if (name == "config.json" || name == "tokenizer_config.json") return true;
+    if (name == "preprocessor_config.json") return vision() != nullptr;
     return name == "tokenizer.json" && has_gguf_tokenizer(parts_.front());
   }
   Result<std::unique_ptr<File>> open(std::string_view name) const override {
     for (const auto& [known, make] : kTexts) {
       if (known != name || !exists(name)) continue;
-      PAGODA_ASSIGN_OR_RETURN(auto text, make(parts_.front()));
+      PAGODA_ASSIGN_OR_RETURN(auto text, make(parts_.front(), vision()));
       return std::unique_ptr<File>(std::make_unique<TextFile>(description_ + "/" + std::string(name), std::move(text)));
     }
     return make_error(StatusCode::not_found, description_ + ": has no " + io::quoted(name));
@@ -65,6 +73,8 @@ class GgufFiles final : public ModelFiles {
   std::span<const Gguf> gguf_parts() const noexcept override { return parts_; }
 
  private:
+  const Gguf* vision() const noexcept { return is_gguf_vision(parts_.back()) ? &parts_.back() : nullptr; }
+
   std::vector<Gguf> parts_;
   std::string description_;
 };
@@ -124,6 +134,40 @@ Status add_head_file(const ModelFiles& files, const std::string& name, std::vect
   return ok_status();
 }
 
+// The file of the vision tower; empty: none, or several of which none is preferred.
+std::string find_vision_name(const ModelFiles& files, const std::string& name) {
+  std::vector<std::string> towers;
+  for (const std::string& each : files.names()) {
+    if (each == std::string(kVisionStart) + "-" + name) return each;
+    if (each.starts_with(kVisionStart) && each.ends_with(kEnding)) towers.push_back(each);
+  }
+  if (towers.size() == 1) return towers.front();
+  for (const std::string_view end : {"bf16.gguf", "f16.gguf", "f32.gguf"})
+    for (const std::string& each : towers) {
+      std::string lower = each;
+      std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
+      if (lower.ends_with(end)) return each;
+    }
+  return {};
+}
+
+// The last part. A file beside the model that is no vision tower is ignored.
+Status add_vision_file(const ModelFiles& files, const std::string& name, std::unique_ptr<File> given,
+                       std::vector<Gguf>& parts) {
+  const bool is_given = given != nullptr;
+  if (!is_given) {
+    const std::string found = find_vision_name(files, name);
+    if (found.empty()) return ok_status();
+    PAGODA_ASSIGN_OR_RETURN(given, files.open(found));
+  }
+  const std::string path = given->name();
+  auto vision = Gguf::open(std::move(given));
+  if (!vision.is_ok()) return is_given ? vision.status : ok_status();
+  if (is_gguf_vision(*vision)) parts.push_back(std::move(*vision));
+  else if (is_given) return make_error(StatusCode::invalid_argument, path + ": is not a vision tower (mmproj)");
+  return ok_status();
+}
+
 }  // namespace
 
 bool is_gguf_head(const Gguf& part) {
@@ -131,7 +175,8 @@ bool is_gguf_head(const Gguf& part) {
          !part.tensors().contains("blk.0.attn_norm.weight");
 }
 
-Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> files, const std::string& name) {
+Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> files, const std::string& name,
+                                                    std::unique_ptr<File> vision) {
   const PartName part = parse_part(name);
   constexpr int kMaxParts = 1000;
   if (part.count > kMaxParts || (part.count > 0 && part.index != 1))
@@ -145,7 +190,11 @@ Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> 
   if (part.count == 0 && is_gguf_head(parts.front()))
     return make_error(StatusCode::invalid_argument,
                       io::quoted(name) + " has only an MTP head: name the model that it belongs to");
+  if (is_gguf_vision(parts.front()))
+    return make_error(StatusCode::invalid_argument,
+                      io::quoted(name) + " has only a vision tower: name the model that it belongs to");
   PAGODA_RETURN_IF_ERROR(add_head_file(*files, name, parts));
+  PAGODA_RETURN_IF_ERROR(add_vision_file(*files, name, std::move(vision), parts));
   const std::string description = parts.front().file()->name();
   return std::unique_ptr<ModelFiles>(std::make_unique<GgufFiles>(std::move(parts), description));
 }
@@ -153,7 +202,7 @@ Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> 
 Result<std::string> find_gguf_name(const ModelFiles& files) {
   std::string found;
   for (const std::string& name : files.names()) {
-    if (!name.ends_with(kEnding) || name.starts_with("mmproj") || name.starts_with(kHeadStart) ||
+    if (!name.ends_with(kEnding) || name.starts_with(kVisionStart) || name.starts_with(kHeadStart) ||
         parse_part(name).index > 1)
       continue;
     if (!found.empty())

@@ -277,6 +277,14 @@ std::optional<std::vector<int64_t>> Gguf::integers(std::string_view key) const {
   return all;
 }
 
+std::optional<std::vector<bool>> Gguf::booleans(std::string_view key) const {
+  const Value* value = find(key);
+  if (value == nullptr || !value->is_array || value->type != kBool) return std::nullopt;
+  std::vector<bool> all;
+  for (uint64_t i = 0; i < value->count; ++i) all.push_back(header_[value->offset + i] != 0);
+  return all;
+}
+
 std::optional<std::vector<float>> Gguf::floats(std::string_view key) const {
   constexpr uint32_t kFloat32 = 6;
   const Value* value = find(key);

@@ -45,6 +45,7 @@ class Gguf {
   std::optional<std::string_view> string(std::string_view key) const noexcept;
   std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
   std::optional<std::vector<int64_t>> integers(std::string_view key) const;
+  std::optional<std::vector<bool>> booleans(std::string_view key) const;
   std::optional<std::vector<float>> floats(std::string_view key) const;  // 32 bits each
 
  private:

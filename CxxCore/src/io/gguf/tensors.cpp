@@ -18,6 +18,7 @@
 #include "io/gguf/files.h"
 #include "io/gguf/names.h"
 #include "io/gguf/stored.h"
+#include "io/gguf/vision.h"
 #include "io/tensor_decoder.h"
 
 namespace pagoda::io {
@@ -276,14 +277,18 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
   TensorMap tensors;
   for (size_t i = 0; i < parts.size(); ++i) {
     // A head in a separate file comes with a copy of the embedding and the last norm.
-    const bool is_head = i > 0 && is_gguf_head(parts[i]);
+    const bool is_head = i > 0 && is_gguf_head(parts[i]), is_vision = i > 0 && is_gguf_vision(parts[i]);
     for (const auto& [name, tensor] : parts[i].tensors()) {
       if (is_head && !name.starts_with("blk.")) continue;
-      std::vector<std::string> new_names = hugging_face_names(shape.architecture, name, fuses_gate_up);
+      std::vector<std::string> new_names;
+      if (!is_vision) new_names = hugging_face_names(shape.architecture, name, fuses_gate_up);
+      else if (std::string renamed = vision_tensor_name(parts[i], name); !renamed.empty())
+        new_names.push_back(std::move(renamed));
       if (new_names.empty() && tensor.type->decode == nullptr) continue;
       if (new_names.empty()) new_names.push_back(name);
       for (std::string& new_name : new_names) {
-        PAGODA_ASSIGN_OR_RETURN(auto entry, make_entry(parts[i], shape, name, tensor, new_name));
+        PAGODA_ASSIGN_OR_RETURN(auto entry,
+                                make_entry(parts[i], is_vision ? GgufShape{} : shape, name, tensor, new_name));
         entry.file_index = static_cast<int>(i);
         if (!tensors.emplace(std::move(new_name), std::move(entry)).second)
           return make_error(StatusCode::bad_file,

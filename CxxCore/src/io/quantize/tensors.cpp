@@ -302,10 +302,11 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
   }
   for (auto& [name, tensor] : tensors) {
     const bool is_gated = name.ends_with("linear_attn.norm.weight");
+    const bool is_vision = name.starts_with("vision_tower.");  // its norms are stored as they are
     const bool is_named_norm = name.ends_with("norm.weight") || name.ends_with(".pre_fc_norm_embedding.weight") ||
                                name.ends_with(".pre_fc_norm_hidden.weight");  // the last two of an MTP head
     const bool is_norm = is_named_norm && tensor.shape.size() == 1 && is_float(tensor.dtype);
-    if (!is_mlx || !is_norm || is_gated) continue;
+    if (!is_mlx || !is_norm || is_gated || is_vision) continue;
     tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[tensor.file_index], tensor});
     tensor.dtype = DType::f32;
   }

@@ -100,7 +100,8 @@ Result<std::unique_ptr<VisionTower>> VisionTower::load(const io::VisionConfig& c
   tower->buffers_ = plan(config, format, max_tokens, arena);
   PAGODA_RETURN_IF_ERROR(on.reserve(limits(config, max_tokens)));
   tower->host_rows_.resize(static_cast<size_t>(tower->part_size()) *
-                           static_cast<size_t>(std::max(config.patch_dim(), config.hidden_size)));
+                           static_cast<size_t>(std::max({config.patch_dim(), config.hidden_size,
+                                                         config.out_hidden_size / config.merged_patches() + 1})));
   PAGODA_RETURN_IF_ERROR(tower->upload_constants());
   return tower;
 }
@@ -122,7 +123,7 @@ Status VisionTower::upload_constants() {
 
 int64_t VisionTower::num_parts(int32_t num_patches) const noexcept {
   const int64_t parts = (num_patches + part_size() - 1) / part_size();
-  return parts * (2 * static_cast<int64_t>(weights_.blocks.size()) + 2);
+  return parts * static_cast<int64_t>(2 * weights_.blocks.size() + config_.deep_blocks.size() + 2);
 }
 
 Status VisionTower::check(const PreparedImage& image) const {
@@ -141,7 +142,7 @@ Status VisionTower::check(const PreparedImage& image) const {
 
 Status VisionTower::begin(const PreparedImage& image, std::span<float> rows) {
   PAGODA_RETURN_IF_ERROR(check(image));
-  if (rows.size() != static_cast<size_t>(image.num_tokens()) * static_cast<size_t>(config_.out_hidden_size))
+  if (rows.size() != static_cast<size_t>(image.num_tokens()) * static_cast<size_t>(config_.row_size()))
     return make_error(StatusCode::internal, "the rows of an image have another size than its tokens");
   image_ = {};
   const auto count = static_cast<size_t>(image.num_patches());
@@ -159,6 +160,7 @@ Status VisionTower::begin(const PreparedImage& image, std::span<float> rows) {
   out_ = rows;
   phase_ = Phase::embed;
   block_ = 0;
+  is_added_ = false;
   next_patch_ = 0;
   return ok_status();
 }
@@ -169,12 +171,8 @@ Result<bool> VisionTower::advance() {
   Status encoded = run_part(next_patch_, count);
   Status done = device_->encoder().submit().wait();  // even after an error, so that the encoder is empty
   if (encoded.is_ok()) encoded = std::move(done);
-  if (encoded.is_ok() && phase_ == Phase::merge) {
-    const int64_t tokens = count / config_.merged_patches(), width = config_.out_hidden_size;
-    const int64_t first = next_patch_ / config_.merged_patches() * width;
-    encoded = device_->download(device::slice(buffers_.merged, 0, 0, tokens), out_.data() + first,
-                                static_cast<size_t>(tokens * width) * sizeof(float));
-  }
+  if (encoded.is_ok() && (phase_ == Phase::merge || phase_ == Phase::deepen))
+    encoded = download_rows(next_patch_, count);
   if (!encoded.is_ok()) {
     image_ = {};
     return encoded;
@@ -186,9 +184,39 @@ Result<bool> VisionTower::advance() {
     image_ = {};
     return true;
   }
-  if (phase_ == Phase::mix) phase_ = ++block_ < weights_.blocks.size() ? Phase::project : Phase::merge;
-  else phase_ = phase_ == Phase::embed ? Phase::project : Phase::mix;
+  next_phase();
   return false;
+}
+
+void VisionTower::next_phase() {
+  const bool had_addition = phase_ != Phase::deepen;
+  const auto next_block = [&] { return ++block_ < weights_.blocks.size() ? Phase::project : Phase::merge; };
+  switch (phase_) {
+    case Phase::embed: phase_ = Phase::project; break;
+    case Phase::project: phase_ = Phase::mix; break;
+    case Phase::mix: phase_ = feature() >= 0 ? Phase::deepen : next_block(); break;
+    case Phase::deepen:
+    case Phase::merge: phase_ = next_block(); break;
+  }
+  is_added_ = !had_addition;
+}
+
+int64_t VisionTower::feature() const noexcept {
+  const auto found = std::ranges::find(config_.deep_blocks, static_cast<int32_t>(block_));
+  return found == config_.deep_blocks.end() ? -1 : found - config_.deep_blocks.begin();
+}
+
+// An embedding is the first out_hidden_size numbers of a row, and feature i those from (i + 1) * out_hidden_size on.
+Status VisionTower::download_rows(int64_t first, int64_t count) {
+  const auto tokens = static_cast<size_t>(count / config_.merged_patches());
+  const auto width = static_cast<size_t>(config_.out_hidden_size), stride = static_cast<size_t>(config_.row_size());
+  const std::span<float> rows = std::span(host_rows_).first(tokens * width);
+  PAGODA_RETURN_IF_ERROR(device_->download(device::slice(buffers_.merged, 0, 0, static_cast<int64_t>(tokens)),
+                                           rows.data(), rows.size_bytes()));
+  const size_t part = phase_ == Phase::merge ? 0 : static_cast<size_t>(feature()) + 1;
+  float* to = out_.data() + static_cast<size_t>(first / config_.merged_patches()) * stride + part * width;
+  for (size_t i = 0; i < tokens; ++i, to += stride) std::ranges::copy(rows.subspan(i * width, width), to);
+  return ok_status();
 }
 
 Status VisionTower::run_part(int64_t first, int64_t count) {
@@ -196,6 +224,7 @@ Status VisionTower::run_part(int64_t first, int64_t count) {
     case Phase::embed: return embed(first, count);
     case Phase::project: return project(weights_.blocks[block_], first, count);
     case Phase::mix: return mix(weights_.blocks[block_], first, count);
+    case Phase::deepen: return deepen(first, count);
     case Phase::merge: return merge(first, count);
   }
   return ok_status();

@@ -36,8 +36,8 @@ class VisionTower {
 
   // Refuses an image that the tower cannot take, by name.
   Status check(const PreparedImage& image) const;
-  // Starts an image; one in progress is dropped. Its rows, [num_tokens, out_hidden_size], are complete when advance()
-  // returns true; until then `rows` must stay valid.
+  // Starts an image; one in progress is dropped. Its rows, [num_tokens, VisionConfig::row_size()], are complete when
+  // advance() returns true; until then `rows` must stay valid.
   Status begin(const PreparedImage& image, std::span<float> rows);
   // Computes the next part. True when it was the last. After an error the image is dropped.
   Result<bool> advance();
@@ -46,7 +46,7 @@ class VisionTower {
 
  private:
   struct Buffers {
-    device::Tensor x, q;         // f32 [N, D]; q also holds what is to be added to x
+    device::Tensor x, q;         // f32 [N, D]; q also holds what is to be added to x, until a norm adds it
     device::Tensor k, v;         // f32 or bf16 [1, N, heads, head_dim], head by head
     device::Tensor patches;      // f32 [C, patch_dim]
     device::Tensor normed;       // f32 [C, D]
@@ -63,7 +63,7 @@ class VisionTower {
     device::Tensor block_table;  // i32 [1, 1]: 0
     device::Tensor inv_freq;     // f32 [2, head_dim / 2]: of rows, then of columns; the others 0
   };
-  enum class Phase : uint8_t { embed, project, mix, merge };
+  enum class Phase : uint8_t { embed, project, mix, deepen, merge };
 
   VisionTower(const io::VisionConfig& config, std::unique_ptr<device::Device> device, int32_t max_tokens);
   static Buffers plan(const io::VisionConfig& config, WeightFormat format, int32_t max_tokens, Arena& arena) noexcept;
@@ -74,6 +74,13 @@ class VisionTower {
   Status rotate(const device::Tensor& heads, const device::Tensor& out, int64_t first, int64_t count);
   Status mix(const TowerWeights::Block& block, int64_t first, int64_t count);
   Status merge(int64_t first, int64_t count);
+  Status deepen(int64_t first, int64_t count);
+  Status finish_merge(const TowerWeights::Merger& merger, const device::Tensor& tokens);
+  Status download_rows(int64_t first, int64_t count);
+  void next_phase();
+  // The DeepStack feature that the current block makes; -1 for none.
+  int64_t feature() const noexcept;
+  device::Tensor addition(int64_t first, int64_t count) const noexcept;
   Status linear(const TowerWeights::Linear& linear, const device::Tensor& x, const device::Tensor& out);
   Status norm(const TowerWeights::Norm& norm, const device::Tensor& x, const device::Tensor& residual,
               const device::Tensor& out);
@@ -91,6 +98,7 @@ class VisionTower {
   std::span<float> out_;
   Phase phase_ = Phase::embed;
   size_t block_ = 0;
+  bool is_added_ = false;  // x includes q
   int64_t next_patch_ = 0;
 };
 

@@ -59,7 +59,7 @@ Status VisionTower::project(const TowerWeights::Block& block, int64_t first, int
   const int64_t width = config_.hidden_size, heads = config_.num_heads, dim = config_.head_dim();
   const Tensor x = slice(buffers_.x, 0, first, count), q = slice(buffers_.q, 0, first, count);
   const Tensor normed = slice(buffers_.normed, 0, 0, count), projected = slice(buffers_.projected, 0, 0, count);
-  PAGODA_RETURN_IF_ERROR(norm(block.norm1, x, q, normed));
+  PAGODA_RETURN_IF_ERROR(norm(block.norm1, x, addition(first, count), normed));
   PAGODA_RETURN_IF_ERROR(linear(block.qkv, normed, projected));
   const auto part = [&](int64_t index) { return split_last(slice(projected, 1, index * width, width), heads, dim); };
   PAGODA_RETURN_IF_ERROR(rotate(part(0), split_last(q, heads, dim), first, count));
@@ -96,18 +96,38 @@ Status VisionTower::mix(const TowerWeights::Block& block, int64_t first, int64_t
   return linear(block.fc2, inner, q);
 }
 
+Tensor VisionTower::addition(int64_t first, int64_t count) const noexcept {
+  return is_added_ ? Tensor{} : slice(buffers_.q, 0, first, count);
+}
+
 // The patches of a token are adjacent rows, and so one row of four times the width.
+static Tensor as_tokens(const Tensor& patches, int64_t merged_size) {
+  return device::dense(patches.buffer, patches.dtype, {patches.num_elements() / merged_size, merged_size},
+                       patches.offset_bytes);
+}
+
 Status VisionTower::merge(int64_t first, int64_t count) {
-  const int64_t tokens = count / config_.merged_patches();
   const Tensor normed = slice(buffers_.normed, 0, 0, count);
   PAGODA_RETURN_IF_ERROR(
-      norm(weights_.merger_norm, slice(buffers_.x, 0, first, count), slice(buffers_.q, 0, first, count), normed));
-  const Tensor merged =
-      device::dense(normed.buffer, normed.dtype, {tokens, config_.merged_size()}, normed.offset_bytes);
-  const Tensor inner = slice(buffers_.merged_in, 0, 0, tokens);
-  PAGODA_RETURN_IF_ERROR(linear(weights_.merger_fc1, merged, inner));
+      norm(weights_.merger.norm, slice(buffers_.x, 0, first, count), addition(first, count), normed));
+  return finish_merge(weights_.merger, as_tokens(normed, config_.merged_size()));
+}
+
+// DeepStack: a merger between two blocks, which normalises after it has joined the patches of a token.
+Status VisionTower::deepen(int64_t first, int64_t count) {
+  const TowerWeights::Merger& merger = weights_.deep_mergers[static_cast<size_t>(feature())];
+  const auto tokens = [&](const Tensor& patches) { return as_tokens(patches, config_.merged_size()); };
+  const Tensor normed = tokens(slice(buffers_.normed, 0, 0, count));
+  PAGODA_RETURN_IF_ERROR(norm(merger.norm, tokens(slice(buffers_.x, 0, first, count)),
+                              tokens(slice(buffers_.q, 0, first, count)), normed));
+  return finish_merge(merger, normed);
+}
+
+Status VisionTower::finish_merge(const TowerWeights::Merger& merger, const Tensor& tokens) {
+  const Tensor inner = slice(buffers_.merged_in, 0, 0, tokens.shape[0]);
+  PAGODA_RETURN_IF_ERROR(linear(merger.fc1, tokens, inner));
   PAGODA_RETURN_IF_ERROR(ops::gelu(device_->encoder(), {.x = inner, .is_exact = true}));
-  return linear(weights_.merger_fc2, inner, slice(buffers_.merged, 0, 0, tokens));
+  return linear(merger.fc2, inner, slice(buffers_.merged, 0, 0, tokens.shape[0]));
 }
 
 }  // namespace pagoda::model

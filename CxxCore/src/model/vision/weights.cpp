@@ -1,4 +1,5 @@
-// Checks and loads the tensors of a vision tower: model.visual.* of transformers, or vision_tower.* of MLX.
+// Checks and loads the tensors of a vision tower: model.visual.* of transformers, also from GGUF, or vision_tower.* of
+// MLX.
 #include "model/vision/weights.h"
 
 #include <algorithm>
@@ -14,6 +15,14 @@
 namespace pagoda::model {
 namespace {
 
+// body(prefix, merger, is_deep).
+template <class Body>
+void for_each_merger(TowerWeights& w, Body&& body) {
+  body(std::string("merger."), w.merger, false);
+  for (size_t i = 0; i < w.deep_mergers.size(); ++i)
+    body(concat("deepstack_merger_list.", i, "."), w.deep_mergers[i], true);
+}
+
 // body(name, linear, N, K) for every matrix with a bias.
 template <class Body>
 void for_each_linear(const io::VisionConfig& c, TowerWeights& w, Body&& body) {
@@ -26,22 +35,29 @@ void for_each_linear(const io::VisionConfig& c, TowerWeights& w, Body&& body) {
     body(block + "mlp.linear_fc1", w.blocks[i].fc1, inner, width);
     body(block + "mlp.linear_fc2", w.blocks[i].fc2, width, inner);
   }
-  body("merger.linear_fc1", w.merger_fc1, merged, merged);
-  body("merger.linear_fc2", w.merger_fc2, int64_t{c.out_hidden_size}, merged);
+  for_each_merger(w, [&](const std::string& name, TowerWeights::Merger& merger, bool) {
+    body(name + "linear_fc1", merger.fc1, merged, merged);
+    body(name + "linear_fc2", merger.fc2, int64_t{c.out_hidden_size}, merged);
+  });
 }
 
+// body(name, norm, width). DeepStack's mergers normalise a whole token, the last one each of its patches.
 template <class Body>
-void for_each_norm(TowerWeights& w, Body&& body) {
+void for_each_norm(const io::VisionConfig& c, TowerWeights& w, Body&& body) {
+  const int64_t width = c.hidden_size;
   for (size_t i = 0; i < w.blocks.size(); ++i) {
-    body(concat("blocks.", i, ".norm1"), w.blocks[i].norm1);
-    body(concat("blocks.", i, ".norm2"), w.blocks[i].norm2);
+    body(concat("blocks.", i, ".norm1"), w.blocks[i].norm1, width);
+    body(concat("blocks.", i, ".norm2"), w.blocks[i].norm2, width);
   }
-  body("merger.norm", w.merger_norm);
+  for_each_merger(w, [&](const std::string& name, TowerWeights::Merger& merger, bool is_deep) {
+    body(name + "norm", merger.norm, is_deep ? int64_t{c.merged_size()} : width);
+  });
 }
 
 TowerWeights empty_tower(const io::VisionConfig& config) {
   TowerWeights weights;
   weights.blocks.resize(static_cast<size_t>(config.depth));
+  weights.deep_mergers.resize(config.deep_blocks.size());
   return weights;
 }
 
@@ -50,9 +66,9 @@ Arena plan_vectors(const io::VisionConfig& config, TowerWeights& weights, device
   for_each_linear(config, weights, [&](const std::string&, TowerWeights::Linear& linear, int64_t rows, int64_t) {
     linear.bias = arena.take(DType::f32, {rows});
   });
-  for_each_norm(weights, [&](const std::string&, TowerWeights::Norm& norm) {
-    norm.weight = arena.take(DType::f32, {config.hidden_size});
-    norm.bias = arena.take(DType::f32, {config.hidden_size});
+  for_each_norm(config, weights, [&](const std::string&, TowerWeights::Norm& norm, int64_t width) {
+    norm.weight = arena.take(DType::f32, {width});
+    norm.bias = arena.take(DType::f32, {width});
   });
   return arena;
 }
@@ -85,6 +101,12 @@ class TensorReader {
                        .num_parameters = rows * cols};
   }
 
+  // GGUF has a tensor for each of the two frames of a patch, [channel][y][x].
+  bool has_frames() const {
+    return config_.temporal_patch_size == 2 &&
+           checkpoint_.find(config_.tensor_prefix + "patch_embed.proj.weight.1") != nullptr;
+  }
+
   // MLX stores a patch as [frame][y][x][channel] instead of [channel][frame][y][x].
   bool has_channels_last() const {
     const io::TensorEntry* patch = checkpoint_.find(config_.tensor_prefix + "patch_embed.proj.weight");
@@ -114,10 +136,34 @@ void put_channels_first(int64_t cols, std::byte* row) {
   std::memcpy(row, to.data(), to.size() * sizeof(float));
 }
 
+// The two frames of patches, [rows, cols / 2] each, as rows [channel][frame][pixel].
+Result<std::vector<float>> join_frames(TensorReader& reader, const std::string& name, int64_t rows, int64_t cols) {
+  PAGODA_ASSIGN_OR_RETURN(const std::vector<float> first, reader.read(name, rows, cols / 2));
+  PAGODA_ASSIGN_OR_RETURN(const std::vector<float> second, reader.read(name + ".1", rows, cols / 2));
+  const size_t pixels = static_cast<size_t>(cols) / 6;
+  std::vector<float> joined(first.size() + second.size());
+  for (size_t i = 0; i < first.size(); ++i) {
+    const size_t at = i / pixels * 2 * pixels + i % pixels;
+    joined[at] = first[i];
+    joined[at + pixels] = second[i];
+  }
+  return joined;
+}
+
 Status load_linear(TensorReader& reader, const io::Checkpoint& checkpoint, const std::string& name, int64_t rows,
                    int64_t cols, device::Device& device, WeightFormat format, TowerWeights::Linear& linear) {
   PAGODA_ASSIGN_OR_RETURN(const std::vector<float> bias, reader.read(name + ".bias", rows, 1));
   PAGODA_RETURN_IF_ERROR(device.upload(linear.bias, bias.data(), bias.size() * sizeof(float)));
+  if (name == "patch_embed.proj" && reader.has_frames()) {
+    PAGODA_ASSIGN_OR_RETURN(const std::vector<float> joined, join_frames(reader, name + ".weight", rows, cols));
+    device::WeightSource source{name, DType::f32, rows, cols, nullptr};
+    source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
+      std::memcpy(into, joined.data() + begin * cols, static_cast<size_t>(count * cols) * sizeof(float));
+      return ok_status();
+    };
+    PAGODA_ASSIGN_OR_RETURN(linear.weight, device.make_weight(source, format));
+    return ok_status();
+  }
   PAGODA_ASSIGN_OR_RETURN(const WeightGroup group, reader.find(name + ".weight", rows, cols));
   const bool is_reordered = name == "patch_embed.proj" && reader.has_channels_last();
   const DType dtype = is_reordered ? DType::f32 : source_dtype(group);
@@ -147,13 +193,15 @@ Result<TowerSummary> TowerWeights::check(const io::VisionConfig& config, const i
     summary.num_parameters += rows * cols;
   };
   for_each_linear(config, weights, [&](const std::string& name, Linear&, int64_t rows, int64_t cols) {
-    need(name + ".weight", rows, cols);
+    const bool has_frames = name == "patch_embed.proj" && reader.has_frames();
+    need(name + ".weight", rows, has_frames ? cols / 2 : cols);
+    if (has_frames) need(name + ".weight.1", rows, cols / 2);
     need(name + ".bias", rows, 1);
     summary.size_bytes += static_cast<int64_t>(device.weight_bytes(rows, cols, format));
   });
-  for_each_norm(weights, [&](const std::string& name, Norm&) {
-    need(name + ".weight", config.hidden_size, 1);
-    need(name + ".bias", config.hidden_size, 1);
+  for_each_norm(config, weights, [&](const std::string& name, Norm&, int64_t width) {
+    need(name + ".weight", width, 1);
+    need(name + ".bias", width, 1);
   });
   const int64_t num_positions = int64_t{config.position_side} * config.position_side;
   need("pos_embed.weight", num_positions, config.hidden_size);
@@ -174,10 +222,10 @@ Result<TowerWeights> TowerWeights::load(const io::VisionConfig& config, const io
   for_each_linear(config, weights, [&](const std::string& name, Linear& linear, int64_t rows, int64_t cols) {
     if (status.is_ok()) status = load_linear(reader, checkpoint, name, rows, cols, device, format, linear);
   });
-  for_each_norm(weights, [&](const std::string& name, Norm& norm) {
+  for_each_norm(config, weights, [&](const std::string& name, Norm& norm, int64_t width) {
     for (const auto& [part, tensor] : {std::pair(".weight", norm.weight), {".bias", norm.bias}}) {
       if (!status.is_ok()) return;
-      const auto values = reader.read(name + part, config.hidden_size, 1);
+      const auto values = reader.read(name + part, width, 1);
       status = values.is_ok() ? device.upload(tensor, values->data(), values->size() * sizeof(float)) : values.status;
     }
   });

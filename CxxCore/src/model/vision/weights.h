@@ -27,7 +27,7 @@ struct TowerWeights {
     device::Tensor bias;                     // f32 [N]
   };
   struct Norm {
-    device::Tensor weight, bias;  // f32 [D]
+    device::Tensor weight, bias;  // f32 [D], or as wide as its input
   };
   struct Block {
     Norm norm1, norm2;
@@ -43,8 +43,12 @@ struct TowerWeights {
   Linear patch_embed;            // [D, channels * frames * patch_size^2]
   std::vector<float> positions;  // [side^2, D], on the host
   std::vector<Block> blocks;
-  Norm merger_norm;
-  Linear merger_fc1, merger_fc2;
+  struct Merger {
+    Norm norm;  // of a patch, [D]; of a DeepStack merger of a whole token, [4 D]
+    Linear fc1, fc2;
+  };
+  Merger merger;
+  std::vector<Merger> deep_mergers;         // one for each of VisionConfig::deep_blocks
   std::unique_ptr<device::Buffer> vectors;  // biases and norms
 };
 

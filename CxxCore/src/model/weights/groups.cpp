@@ -64,7 +64,16 @@ io::CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::
   };
   const auto experts_of = [&](const std::string& layer) {
     if (has_any(layer + "mlp.switch_mlp.")) return io::ExpertLayout::by_projection;
-    return has_any(layer + "mlp.experts.gate_up_proj") ? io::ExpertLayout::stacked : io::ExpertLayout::separate;
+    const io::TensorEntry* both = checkpoint.find(layer + "mlp.experts.gate_up_proj");
+    const io::TensorEntry* down = checkpoint.find(layer + "mlp.experts.down_proj");
+    if (both == nullptr)
+      return has_any(layer + "mlp.experts.gate_up_proj") ? io::ExpertLayout::stacked : io::ExpertLayout::separate;
+    // At least one of the two is not square, and shows which way both are stored.
+    const std::vector<int64_t> up_shape = {config.num_experts, config.hidden_size, 2 * int64_t{config.expert_size}};
+    const std::vector<int64_t> down_shape = {config.num_experts, config.expert_size, config.hidden_size};
+    const bool is_transposed = both->shape == up_shape && down != nullptr && down->shape == down_shape &&
+                               (up_shape[1] != up_shape[2] || down_shape[1] != down_shape[2]);
+    return is_transposed ? io::ExpertLayout::transposed : io::ExpertLayout::stacked;
   };
   io::CheckpointLayout layout;
   const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
@@ -136,13 +145,13 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
     for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
     const int64_t first_row = std::max<int64_t>(spec.expert, 0) * rows;
     int64_t num_read = rows;
-    if (!spec.row_order.empty()) {
-      num_read = std::ranges::count_if(spec.row_order, [](int32_t row) { return row >= 0; });
-      rows = static_cast<int64_t>(spec.row_order.size());
-    }
     if (spec.head_rows > 0) {
-      num_read = rows / spec.head_rows * spec.cols;
+      num_read = rows / spec.head_rows * std::min(spec.cols, spec.head_rows);
       rows = rows / spec.head_rows * spec.shape.back();
+    }
+    if (!spec.row_order.empty()) {
+      if (spec.head_rows == 0) num_read = std::ranges::count_if(spec.row_order, [](int32_t row) { return row >= 0; });
+      rows = static_cast<int64_t>(spec.row_order.size());
     }
     group->num_parameters += num_read * (spec.shape.size() > 1 ? spec.shape.back() : 1);
     group->rows += rows;
@@ -160,14 +169,19 @@ DType source_dtype(const WeightGroup& group) noexcept {
 
 namespace {
 
-// The same for a part whose matrices are needed transposed: each row is a column of the first `cols` rows of a matrix.
+// The same for a part whose matrices are needed transposed: each row is a column of the first `cols` rows of a matrix,
+// with zeros after it if the matrix has fewer.
 Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                        int64_t count, size_t cols, std::byte* to) {
   const size_t width = dtype_bytes(dtype), height = static_cast<size_t>(part.tensor->shape.back());  // rows of a head
-  std::vector<float> head(cols * height);  // large enough for any type
+  const size_t num_stored = std::min(cols, static_cast<size_t>(part.head_rows));
+  std::vector<float> head(num_stored * height);  // large enough for any type
   std::byte* bytes = reinterpret_cast<std::byte*>(head.data());
   int64_t loaded = -1;
-  for (int64_t row = first; row < first + count; ++row, to += cols * width) {
+  for (int64_t wanted = first; wanted < first + count; ++wanted, to += cols * width) {
+    const int64_t row = part.row_order.empty() ? wanted : part.row_order[static_cast<size_t>(wanted)];
+    std::memset(to, 0, cols * width);
+    if (row < 0) continue;
     const int64_t index = row / static_cast<int64_t>(height);
     if (std::exchange(loaded, index) != index) {
       const size_t begin = static_cast<size_t>(index * part.head_rows) * height;
@@ -176,7 +190,7 @@ Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& chec
                                  : read_as_f32(checkpoint, *part.tensor, begin, head));
     }
     const size_t column = static_cast<size_t>(row) % height;
-    for (size_t i = 0; i < cols; ++i) std::memcpy(to + i * width, bytes + (i * height + column) * width, width);
+    for (size_t i = 0; i < num_stored; ++i) std::memcpy(to + i * width, bytes + (i * height + column) * width, width);
   }
   return ok_status();
 }
