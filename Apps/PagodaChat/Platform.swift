@@ -35,6 +35,15 @@ let stopsAnswersInBackground = true
   #endif
 }
 
+/// The image in a file's bytes; nil if the system cannot read them.
+@MainActor func shownImage(_ data: Data) -> Image? {
+  #if canImport(AppKit)
+  return NSImage(data: data).map(Image.init(nsImage:))
+  #else
+  return UIImage(data: data).map(Image.init(uiImage:))
+  #endif
+}
+
 extension View {
   /// A shortcut of the keyboard map.
   func keyboardShortcut(_ shortcut: ChatShortcut) -> some View {

@@ -26,6 +26,20 @@ import Testing
     #expect(try Program.run("info", "mini").output.contains("no vision tower"))
   }
 
+  @Test func limits_of_the_tower_are_options() throws {
+    let plain = JSONValue.parse(try Program.run(["info"] + model + ["--json"]).output)
+    let limits = ["--max-image-tokens", "16", "--image-cache-memory", "0", "--json", "--image", image("large.png")]
+    let limited = JSONValue.parse(try Program.run(["info"] + model + limits).output)
+    #expect(limited?["max_image_tokens"]?.intValue == 16)
+    #expect(try #require(limited?["images"]?.arrayValue?.first?["tokens"]?.intValue) <= 16)
+    let bytes = { (json: JSONValue?) in try #require(json?["memory_plan"]?["vision_bytes"]?.intValue) }
+    #expect(try bytes(limited) < bytes(plain) - (200 << 20))
+    let without = try Program.run(["info"] + model + ["--no-vision"])
+    #expect(without.status == 0 && without.output.contains("no: the option vision is off"))
+    let refused = try Program.run(["info"] + model + ["--max-image-tokens", "70000"])
+    #expect(refused.status == 1 && refused.errors.contains("--max-image-tokens must be"), "\(refused.errors)")
+  }
+
   @Test func generate_reads_images() throws {
     let question = ["--prompt", "What is this?", "--max-tokens", "2", "--json"]
     func usage(_ more: [String]) throws -> JSONValue? {

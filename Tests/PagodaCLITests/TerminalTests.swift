@@ -209,4 +209,14 @@ import Testing
     let bar = memoryBar(parts, limit: 800, width: 80).split(separator: "\n")[0].dropFirst(2)
     #expect(bar.count == 76 && bar.count { $0 == "█" } == 38 && bar.count { $0 == "▓" } == 19 && bar.contains("▒"))
   }
+
+  @Test func the_vision_tower_has_its_own_part_of_the_bar() {
+    var plan = MemoryPlan()
+    (plan.deviceLimitBytes, plan.weightsBytes, plan.visionBytes, plan.totalBytes) = (760, 300, 200, 500)
+    let lines = memoryBar(plan, width: 80).split(separator: "\n")
+    #expect(
+      lines[0].count { $0 == "▞" } == 20 && lines[1].contains("▞ vision tower") && !lines[1].contains("host cache"))
+    plan.totalBytes = 300  // a device with dedicated memory: the tower is in the host's
+    #expect(!memoryBar(plan, width: 80).contains("▞"))
+  }
 }

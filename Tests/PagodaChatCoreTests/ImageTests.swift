@@ -60,6 +60,18 @@ import Testing
     #expect(composer.attachments.isEmpty)
   }
 
+  @Test func thumbnails_show_the_whole_image_within_a_square() throws {
+    let size = { (name: String) in
+      try Attachment(contentsOf: Self.images.appending(path: name)).thumbnailSize
+    }
+    #expect(try size("large.png") == ThumbnailSize(width: 96, height: 72))  // 640 x 480
+    #expect(try size("plain.jpg") == ThumbnailSize(width: 24, height: 24))  // 21 x 13: not enlarged beyond a minimum
+    #expect(Attachment(name: "a.txt", text: "x").thumbnailSize == nil)
+    #expect(Attachment(name: "a.txt", text: "x").spokenLabel == "File a.txt")
+    let turned = try Attachment(contentsOf: Self.images.appending(path: "turned_6.jpg"))
+    #expect(turned.spokenLabel == "Image turned_6.jpg, 13 by 21 pixels")
+  }
+
   /// Chats saved before there were images have attachments without that key.
   @Test func attachments_of_earlier_versions_open() throws {
     let old = #"{"id":"6B0E6E1E-7B0C-4E0B-9B57-0E3F0F0A0001","name":"a.txt","text":"x"}"#

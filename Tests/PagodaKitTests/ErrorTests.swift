@@ -34,7 +34,8 @@ import Testing
     let changes: [(String, (inout EngineOptions) -> Void)] = [
       ("threadCount", { $0.threadCount = 0 }), ("maximumModelLength", { $0.maximumModelLength = 0 }),
       ("kvBlockCount", { $0.kvBlockCount = -1 }), ("checkpointBytes", { $0.checkpointBytes = 0 }),
-      ("hostCacheBytes", { $0.hostCacheBytes = 0 }),
+      ("hostCacheBytes", { $0.hostCacheBytes = 0 }), ("maximumImageTokens", { $0.maximumImageTokens = 0 }),
+      ("imageCacheBytes", { $0.imageCacheBytes = -1 }),
       ("maximumStepMilliseconds", { $0.maximumStepMilliseconds = 0 }), ("maximumDrafts", { $0.maximumDrafts = 0 }),
     ]
     for (name, change) in changes {

@@ -34,9 +34,9 @@ extension Arguments {
   }
 
   /// A size in bytes: 1073741824, 512MiB, 2GB.
-  package func bytes(_ name: String) throws -> Int64? {
+  package func bytes(_ name: String, atLeast minimum: Int64 = 1) throws -> Int64? {
     guard let value = string(name) else { return nil }
-    guard let bytes = parseBytes(value), bytes > 0 else {
+    guard let bytes = parseBytes(value), bytes >= minimum else {
       throw UsageError("--\(name) is '\(value)'; it must be a size such as 512MiB, 2GB or a number of bytes")
     }
     return bytes

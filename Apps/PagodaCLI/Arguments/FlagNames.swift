@@ -5,12 +5,14 @@ import PagodaKit
 private let ownNames = [
   "num_threads": "threads", "kv_cache_bytes": "kv-cache-memory", "checkpoint_bytes": "checkpoint-memory",
   "host_cache_bytes": "host-cache-memory", "lora_bytes": "lora-memory",
+  "image_cache_bytes": "image-cache-memory", "vision_file": "mmproj",
   "weight_cache_disk_bytes": "weight-cache-disk", "prefix_cache_disk_bytes": "prefix-cache-disk",
   "max_drafts": "speculate-max", "speculation": "speculate",
 ]
 
 private let sameNames: Set<String> = [
   "max_num_seqs", "max_num_batched_tokens", "max_model_len", "num_kv_blocks", "max_step_ms", "block_size", "kv_dtype",
+  "max_image_tokens",
   "weight_cache", "prefix_cache_dir", "pipeline_split", "pipeline_timeout_ms", "quantize", "dtype",
 ]
 

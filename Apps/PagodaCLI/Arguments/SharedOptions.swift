@@ -63,6 +63,11 @@ enum SharedOptions {
       Option("lora-memory", value: "SIZE", help: "memory for all LoRA adapters (default: what --lora needs)"),
       Option("prefix-cache-dir", value: "DIR", help: "keep prefixes in this folder across restarts"),
       Option("prefix-cache-disk", value: "SIZE", help: "maximum size of that folder (default 8GiB)"),
+      Option("no-vision", help: "leave the model's vision tower out: less memory, and no images"),
+      Option("mmproj", value: "FILE", help: "the vision tower of a GGUF model (default: mmproj*.gguf beside it)"),
+      Option("max-image-tokens", value: "N", help: "maximum tokens of one image; larger ones shrink (default 4096)"),
+      Option(
+        "image-cache-memory", value: "SIZE", help: "memory for results of the vision tower (default 256MiB; 0: none)"),
       Option("speculate", value: "HOW", help: "speculative decoding, same answers: auto (default), off, mtp, lookup"),
       Option(
         "speculate-max", value: "N",
@@ -124,6 +129,10 @@ extension Arguments {
     if let bytes = try bytes("lora-memory") { options.loraBytes = bytes }
     if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
+    options.vision = !has("no-vision")
+    if let file = try folder("mmproj") { options.visionFile = file }
+    if let count = try integer("max-image-tokens", in: counts) { options.maximumImageTokens = Int(count) }
+    if let bytes = try bytes("image-cache-memory", atLeast: 0) { options.imageCacheBytes = bytes }
     options.speculation = try choice("speculate") ?? options.speculation
     if let count = try integer("speculate-max", in: 1...15) { options.maximumDrafts = Int(count) }
     try readPipeline(into: &options)

@@ -1,13 +1,15 @@
 // The memory plan as a bar: the device memory used by the weights, the caches and the workspace.
 import PagodaKit
 
-func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
+package func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
   var parts: [(name: String, shade: Character, bytes: Int64)] = [
     ("weights", "█", plan.weightsBytes), ("KV cache", "▓", plan.kvBytes),
     ("states", "▒", plan.stateBytes + plan.checkpointBytes), ("workspace", "▚", plan.workspaceBytes),
   ]
-  let hostCache = plan.totalBytes - parts.reduce(0) { $0 + $1.bytes }  // 0 on a device with dedicated memory
-  if hostCache > 0 { parts.append(("host cache", "░", hostCache)) }
+  // Host memory is part of the total unless the device has dedicated memory.
+  if plan.totalBytes > parts.reduce(0, { $0 + $1.bytes }) {
+    parts += [("vision tower", "▞", plan.visionBytes), ("host cache", "░", plan.hostCacheBytes)].filter { $0.2 > 0 }
+  }
   return memoryBar(parts, limit: max(plan.deviceLimitBytes, plan.totalBytes, 1), width: width)
 }
 

@@ -90,10 +90,20 @@ struct ComposerView: View {
 struct AttachmentView: View {
   let attachment: Attachment
   var detach: ((UUID) -> Void)?
+  @State private var thumbnail: Image?
 
   var body: some View {
     HStack(spacing: 4) {
-      Label(attachment.name, systemImage: attachment.image == nil ? "doc.text" : "photo").font(.caption)
+      if let thumbnail, let size = attachment.thumbnailSize {
+        thumbnail.resizable().scaledToFill()
+          .frame(width: size.width, height: size.height)
+          .clipShape(RoundedRectangle(cornerRadius: 4))
+          .help(attachment.name)
+          .accessibilityLabel(attachment.spokenLabel)
+      } else {
+        Label(attachment.name, systemImage: attachment.image == nil ? "doc.text" : "photo").font(.caption)
+          .accessibilityLabel(attachment.spokenLabel)
+      }
       if let detach {
         Button("Remove \(attachment.name)", systemImage: "xmark.circle") { detach(attachment.id) }
           .labelStyle(.iconOnly).buttonStyle(.borderless)
@@ -101,5 +111,6 @@ struct AttachmentView: View {
     }
     .padding(4)
     .background(Color.secondary.opacity(0.12), in: RoundedRectangle(cornerRadius: 6))
+    .task { thumbnail = attachment.image.flatMap { shownImage($0.data) } }
   }
 }

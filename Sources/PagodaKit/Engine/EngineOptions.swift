@@ -34,6 +34,17 @@ public struct EngineOptions: Hashable, Sendable {
   public var maximumStepMilliseconds: Double?
   /// Tokens per KV block: 8, 16 or 32.
   public var blockSize = 16
+  /// Whether the vision tower of a model that has one is loaded, so that messages may have images. Without it a model
+  /// takes less memory.
+  public var vision = true
+  /// The file with the vision tower of a GGUF model (`mmproj-F16.gguf`); nil means the one beside the model.
+  public var visionFile: String?
+  /// Maximum tokens of one image; larger images are made smaller. nil means 4096. The memory of the vision tower grows
+  /// with it.
+  public var maximumImageTokens: Int?
+  /// Maximum bytes of the vision tower's results that are kept for later prompts with the same images; nil means
+  /// 256 MiB, 0 means none.
+  public var imageCacheBytes: Int64?
   /// Longest sequence in tokens; nil means the model's context length, or as much of it as fits.
   public var maximumModelLength: Int?
   /// KV blocks to allocate; nil means as many as `kvCacheBytes` allows.
@@ -82,6 +93,7 @@ public struct EngineOptions: Hashable, Sendable {
     kvDType: CacheFormat? = nil, ropeScaling: RopeScaling? = nil, weightCacheFolder: String? = nil,
     weightCacheDiskBytes: Int64? = nil, threadCount: Int? = nil, maximumSequences: Int = 16,
     maximumBatchedTokens: Int? = nil, maximumStepMilliseconds: Double? = nil, blockSize: Int = 16,
+    vision: Bool = true, visionFile: String? = nil, maximumImageTokens: Int? = nil, imageCacheBytes: Int64? = nil,
     maximumModelLength: Int? = nil, kvBlockCount: Int64? = nil, kvCacheBytes: Int64? = nil, prefixCache: Bool = true,
     checkpointBytes: Int64? = nil, hostCacheBytes: Int64? = nil, prefixCacheFolder: String? = nil,
     prefixCacheDiskBytes: Int64? = nil, sharesPrefixes: Bool = false, makesFingerprint: Bool = false,
@@ -100,6 +112,10 @@ public struct EngineOptions: Hashable, Sendable {
     self.maximumBatchedTokens = maximumBatchedTokens
     self.maximumStepMilliseconds = maximumStepMilliseconds
     self.blockSize = blockSize
+    self.vision = vision
+    self.visionFile = visionFile
+    self.maximumImageTokens = maximumImageTokens
+    self.imageCacheBytes = imageCacheBytes
     self.maximumModelLength = maximumModelLength
     self.kvBlockCount = kvBlockCount
     self.kvCacheBytes = kvCacheBytes
@@ -137,6 +153,12 @@ extension EngineOptions {
       options.max_step_ms = time == .infinity ? -1 : time
     }
     options.block_size = Int32(clamping: blockSize)
+    options.vision = vision
+    options.vision_file = std.string(visionFile ?? "")
+    if maximumImageTokens != nil {
+      options.max_image_tokens = try Self.chosen(maximumImageTokens, "maximumImageTokens")
+    }
+    if let bytes = imageCacheBytes { options.image_cache_bytes = bytes }
     options.max_model_len = try Self.chosen(maximumModelLength, "maximumModelLength")
     options.num_kv_blocks = try Self.chosen(kvBlockCount, "kvBlockCount")
     options.kv_cache_bytes = try Self.chosen(kvCacheBytes, "kvCacheBytes")

@@ -9,6 +9,7 @@ private let propertyNames: [String: String] = [
   "lora_bytes": "loraBytes",
   "weight_cache_disk_bytes": "weightCacheDiskBytes", "prefix_cache_disk_bytes": "prefixCacheDiskBytes",
   "max_step_ms": "maximumStepMilliseconds", "max_drafts": "maximumDrafts", "block_size": "blockSize",
+  "vision_file": "visionFile", "max_image_tokens": "maximumImageTokens", "image_cache_bytes": "imageCacheBytes",
   "kv_dtype": "kvDType", "weight_cache": "weightCacheFolder", "prefix_cache_dir": "prefixCacheFolder",
   "pipeline_split": "pipelineSplit", "pipeline_timeout_ms": "pipelineTimeout",
   "top_k": "topK", "top_p": "topP", "min_p": "minP", "top_n_sigma": "topNSigma",

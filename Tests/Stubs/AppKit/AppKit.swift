@@ -27,6 +27,10 @@
   @discardableResult public func setString(_ text: String, forType type: PasteboardType) -> Bool { true }
 }
 
+public final class NSImage {
+  public init?(data: Data) {}
+}
+
 public final class NSBitmapImageRep {
   public enum FileType { case png }
   public struct PropertyKey: Hashable, Sendable {}

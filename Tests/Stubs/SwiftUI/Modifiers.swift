@@ -15,6 +15,8 @@ extension View {
   public func background<Style: ShapeStyle, Outline: Shape>(_ style: Style, in shape: Outline) -> some View {
     StubView()
   }
+  public func scaledToFill() -> some View { StubView() }
+  public func clipShape<Outline: Shape>(_ shape: Outline) -> some View { StubView() }
   public func foregroundStyle<Style: ShapeStyle>(_ style: Style) -> some View { StubView() }
   public func font(_ font: Font?) -> some View { StubView() }
   public func monospacedDigit() -> some View { StubView() }

@@ -1,4 +1,9 @@
 // A stub of SwiftUI for Linux: the views that the app uses, with SwiftUI's parameters.
+#if canImport(AppKit)
+import AppKit
+#else
+import UIKit
+#endif
 
 public protocol StubBody: View {}
 extension StubBody { public var body: Never { fatalError() } }
@@ -36,7 +41,15 @@ extension Label where Title == Text, Icon == Image {
 }
 
 public struct ShareLink: StubBody { public init<Words: StringProtocol>(_ title: Words, item: String) {} }
-public struct Image: StubBody { public init(systemName: String) {} }
+public struct Image: StubBody {
+  public init(systemName: String) {}
+  #if canImport(AppKit)
+  public init(nsImage: NSImage) {}
+  #else
+  public init(uiImage: UIImage) {}
+  #endif
+  public func resizable() -> Image { self }
+}
 public struct Spacer: StubBody { public init() {} }
 public struct Divider: StubBody { public init() {} }
 

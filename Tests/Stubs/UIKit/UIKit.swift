@@ -8,5 +8,6 @@
 }
 
 public final class UIImage {
+  public init?(data: Data) {}
   public func pngData() -> Data? { nil }
 }
