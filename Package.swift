@@ -123,6 +123,10 @@ let package = Package(
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
     .systemLibrary(name: "CEpoll"),
+    // HTTPS for the command-line program. Without the package everything still builds, and the option says what is missing.
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CTLS", dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+    .target(name: "PagodaTLS", dependencies: ["CTLS", "PagodaServer"]),
     .target(name: "ServerPage", exclude: ["files"]),
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CDigest", "CEpoll", "ServerPage"]),
     .target(
@@ -144,7 +148,7 @@ let package = Package(
       name: "PagodaChatCore",
       dependencies: ["ImageDecoders", "PagodaHub", "PagodaKit", "PagodaMCP", "PagodaMini", "PagodaServer"]),
     .executableTarget(
-      name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
+      name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaTLS", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
 
     // Does not depend on CxxCore: if CxxCore's module map were on the command line, clang in C++20 mode would turn each
     // include of a core header into a module import and fail. The test target links both.

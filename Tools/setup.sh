@@ -35,7 +35,7 @@ missing_of() {
 images=(libjpeg-dev libpng-dev libwebp-dev)
 
 setup_debian() {
-  local tools=("${images[@]}" make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh clang-format-19 clang-tidy-19
+  local tools=("${images[@]}" libssl-dev make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh clang-format-19 clang-tidy-19
     qemu-user g++-12-aarch64-linux-gnu)
   local wanted package
   wanted=$(missing_of "${tools[@]}")

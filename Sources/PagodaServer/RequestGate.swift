@@ -6,6 +6,7 @@ final class RequestGate: HTTPService, @unchecked Sendable {
   let options: ServerOptions
   let guarding: Guard
   let metrics = Metrics()
+  let added = AddedNames()
   let responses: ResponseStore
   let peers: [PrefixPeer]
   let exporter: SpanExporter?

@@ -31,7 +31,7 @@ public final class Server: Sendable {
     }
     let host = options.host
     let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-    url = "http://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
+    url = "\(options.security == nil ? "http" : "https")://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
   }
 
   /// A server without references stops immediately.
@@ -61,7 +61,7 @@ public final class Server: Sendable {
     }
     if options.keys.contains(where: \.key.isEmpty) { throw ServerError("an API key is empty") }
     let front = try RequestGate(options, isLoopbackOnly: isLocal)
-    let http = HTTPServer(front, limits: options.limits)
+    let http = HTTPServer(front, limits: options.limits, security: options.security)
     if let path = options.unixPath {
       try http.start(unix: path)
     } else {
@@ -90,8 +90,8 @@ public final class Server: Sendable {
     let entry = ModelHost.Entry(
       nil,
       ServedModels(
-        names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia, readsImages: engine.info.readsImages
-      ),
+        names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia, readsImages: engine.info.readsImages,
+        added: front.added),
       path: options.modelPath ?? names[0], info: engine.info)
     let host = ModelHost([entry], behind: front, on: http)
     let service = Service(engine, entry, of: host)
@@ -111,7 +111,7 @@ public final class Server: Sendable {
     _ models: [ServedModel], memoryBytes: Int64? = nil, unloadAfterSeconds: Double? = nil,
     prepare: (@Sendable (Engine) async throws -> Void)? = nil
   ) async throws {
-    let entries = try await ModelHost.entries(of: models, front.options, memoryBytes: memoryBytes)
+    let entries = try await ModelHost.entries(of: models, front.options, memoryBytes: memoryBytes, added: front.added)
     let limit = memoryBytes ?? entries.map(\.info.plan.deviceLimitBytes).min() ?? .max
     let host = ModelHost(entries, behind: front, on: http, memoryBytes: limit, prepare: prepare)
     front.open(host)

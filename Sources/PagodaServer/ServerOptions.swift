@@ -86,6 +86,12 @@ public struct ServerOptions: Sendable {
   /// Called with a line when the engine's health changes: a device that failed, a disk that is full.
   public var eventLog: (@Sendable (String) -> Void)?
 
+  /// Certificates for HTTPS, from the target PagodaTLS; nil serves plain HTTP.
+  package var security: (any TransportSecurity)?
+
+  /// Where holders of an admin key download and delete models; nil refuses both.
+  package var library: (any ModelLibrary)?
+
   /// For tests: deadlines too short for real use.
   package var headerSeconds = 10.0
   package var bodySeconds = 20.0

@@ -9,6 +9,19 @@ import Testing
 @Suite(.ownThread) struct KeyTests {
   private func bearer(_ key: String) -> [String: String] { ["Authorization": "Bearer \(key)"] }
 
+  @Test func administrators_are_named_in_the_last_column() throws {
+    let keys = try APIKey.parse("a 1 - - - - admin\nb 2 - - - - -\nc 3", from: "keys")
+    #expect(keys.map(\.isAdmin) == [true, false, false])
+    let error = #expect(throws: ServerError.self) { try APIKey.parse("a 1 - - - - root", from: "keys") }
+    #expect(error?.message.contains("line 1") == true)
+    let guarding = Guard(keys: keys, isLoopbackOnly: true)
+    func isAdmin(_ headers: [HTTPHeader]) -> Bool {
+      guarding.isAdmin(HTTPRequest(method: "POST", path: "/api/pull", headers: headers))
+    }
+    #expect(isAdmin([HTTPHeader("x-api-key", "1")]) && !isAdmin([HTTPHeader("x-api-key", "2")]) && !isAdmin([]))
+    #expect(!Guard(isLoopbackOnly: true).isAdmin(HTTPRequest(method: "POST", path: "/", headers: [])))
+  }
+
   @Test func keys_are_read_from_lines() throws {
     let keys = try APIKey.parse(
       "# comment\n\nanna  k1\r\nben k2 60\n\tcleo k3 - 1000 2\ndora k4 - - - -2\nemil k5 - - 1 -\n", from: "keys")

@@ -2,6 +2,7 @@
 import Foundation
 import PagodaKit
 import PagodaServer
+import PagodaTLS
 
 extension Command {
   static let serve = Command(
@@ -27,6 +28,8 @@ extension Command {
           Option("host", value: "ADDRESS", help: "where to listen (default 127.0.0.1, this machine only)"),
           Option("port", value: "N", help: "port (default 8080); 0 picks a free one"),
           Option("unix", value: "PATH", help: "listen on a Unix socket instead"),
+          Option("tls-cert", value: "FILE", help: "serve HTTPS with this certificate and its chain (PEM); SIGHUP reads it again"),
+          Option("tls-key", value: "FILE", help: "the certificate's key (PEM)"),
           Option(
             "metrics-port", value: "N",
             help: "also serve /metrics, /livez, /readyz and /health on this port, without a key"),
@@ -34,7 +37,7 @@ extension Command {
           Option("api-key", value: "KEY", help: "require this key in requests; may be repeated"),
           Option(
             "api-key-file", value: "FILE",
-            help: "keys with names and limits: lines of `name key [requests/min tokens/min share priority]`"),
+            help: "keys with names and limits: lines of `name key [requests/min tokens/min share priority admin]`"),
           Option("insecure", help: "allow other machines to connect without a key"),
           Option("allowed-hosts", value: "NAMES", help: "additional names of the server, such as host.docker.internal"),
           Option(
@@ -104,6 +107,8 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   try readModelNames(arguments, models, into: &options)
   if models.count < 2, arguments.modelFileName == "mini" { options.suggestions = await suggestions() }
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
+  let reloading = try useCertificates(arguments, log, &options)
+  defer { reloading?.cancel() }
   signal(SIGPIPE, SIG_IGN)
   signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight
   try refuseOpenServer(options)
@@ -147,6 +152,38 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   log.close()
   receipts?.flush()
   return 0
+}
+
+/// HTTPS, if there are certificate files. SIGHUP reads them again, so that renewing them needs no restart.
+private func useCertificates(
+  _ arguments: Arguments, _ log: LogWriter, _ options: inout ServerOptions
+) throws -> (any DispatchSourceSignal)? {
+  guard let certificate = arguments.string("tls-cert"), let key = arguments.string("tls-key") else {
+    if arguments.has("tls-cert") || arguments.has("tls-key") {
+      throw UsageError("--tls-cert and --tls-key need each other")
+    }
+    return nil
+  }
+  let certificates: Certificates
+  do {
+    certificates = try Certificates(
+      certificate: NSString(string: certificate).expandingTildeInPath, key: NSString(string: key).expandingTildeInPath)
+  } catch let error as CertificateError {
+    throw CommandFailure("--tls-cert: \(error.message)")
+  }
+  options.security = certificates
+  signal(SIGHUP, SIG_IGN)  // before the source, which sets a handler of its own
+  let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+  source.setEventHandler {
+    do {
+      try certificates.reload()
+      log.write("pagoda: the certificate was read again")
+    } catch {
+      log.write("pagoda: the old certificate stays in use: \((error as? CertificateError)?.message ?? "\(error)")")
+    }
+  }
+  source.resume()
+  return source
 }
 
 /// The server refuses this too; here the message names the options.
@@ -282,6 +319,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   }
   options.maximumRequestsPerAddress = try arguments.integer("max-requests-per-address", in: 1...60000).map { Int($0) }
   if let size = try arguments.bytes("max-body") { options.maximumBodyBytes = Int(min(size, 1 << 30)) }
+  options.library = HubLibrary()
   options.eventLog = { log.write("pagoda: \($0)") }
   if let access {
     options.structuredLog = { access.write($0) }

@@ -125,7 +125,9 @@ extension FieldTable {
 
   static let ollamaShow = FieldTable(known: ["model", "name"], ignored: ["verbose"], refused: [:])
 
-  static let ollamaPull = FieldTable(known: ["model", "name"], ignored: ["stream", "insecure"], refused: [:])
+  static let ollamaPull = FieldTable(known: ["model", "name", "stream"], ignored: ["insecure"], refused: [:])
+
+  static let ollamaCopy = FieldTable(known: ["source", "destination"], ignored: [], refused: [:])
 
   static let embeddings = FieldTable(
     known: ["model", "input", "encoding_format", "dimensions", "normalize"],

@@ -81,6 +81,9 @@ struct Guard: Sendable {
   /// The name of the request's key: clients see only their own stored responses.
   func owner(of request: HTTPRequest) -> String { keyIndex(request).map { keys[$0].name } ?? "" }
 
+  /// Whether the request's key may download and delete models.
+  func isAdmin(_ request: HTTPRequest) -> Bool { keyIndex(request).map { keys[$0].isAdmin } ?? false }
+
   /// Keys get equal shares of the engine; a key with several shares rotates through them.
   func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { limits.shareID($0) } ?? "" }
 

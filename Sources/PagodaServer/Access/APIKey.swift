@@ -19,6 +19,8 @@ public struct APIKey: Sendable, Hashable {
   public var share = 1
   /// The most urgent `priority` that its requests may have; lower values run first.
   public var priority = 0
+  /// Whether the holder may download, copy and delete models over Ollama's API.
+  public var isAdmin = false
 
   /// A key without limits.
   public init(name: String, key: String) {
@@ -26,7 +28,7 @@ public struct APIKey: Sendable, Hashable {
     self.key = key
   }
 
-  /// Reads `name key [requests/min tokens/min share priority]`, one per line; `-` means the default, and `#` starts a
+  /// Reads `name key [requests/min tokens/min share priority admin]`, one per line; `-` means the default, and `#` starts a
   /// comment.
   public static func parse(_ text: String, from source: String) throws -> [APIKey] {
     var keys: [APIKey] = []
@@ -40,8 +42,8 @@ public struct APIKey: Sendable, Hashable {
         }
         return number
       }
-      guard (2...6).contains(words.count) else {
-        throw ServerError("\(source), line \(index + 1): expected `name key [requests/min tokens/min share priority]`")
+      guard (2...7).contains(words.count) else {
+        throw ServerError("\(source), line \(index + 1): expected `name key [requests/min tokens/min share priority admin]`")
       }
       var key = APIKey(name: words[0], key: words[1])
       key.requestsPerMinute = try number(2)
@@ -53,6 +55,12 @@ public struct APIKey: Sendable, Hashable {
           throw ServerError("\(source), line \(index + 1): a priority must be a number, or -")
         }
         key.priority = Int(priority)
+      }
+      if words.count > 6 {
+        guard ["admin", "-"].contains(words[6]) else {
+          throw ServerError("\(source), line \(index + 1): the last column must be admin, or -")
+        }
+        key.isAdmin = words[6] == "admin"
       }
       if keys.contains(where: { $0.name == key.name }) {
         throw ServerError("\(source), line \(index + 1): the name \(key.name) occurs twice")

@@ -22,7 +22,7 @@ extension Connection {
   }
 
   func receive(_ now: Double, _ scratch: UnsafeMutableRawBufferPointer) {
-    switch Sockets.receive(socket, into: scratch) {
+    switch channel.receive(into: scratch) {
     case .notNow: break
     case .bytes(let count):
       if stage != .lingering {
@@ -35,6 +35,13 @@ extension Connection {
       hasEnded = true
       leftSince = leftSince ?? now
       if stage == .lingering { close() }
+    }
+  }
+
+  /// The rest of a record, which the socket does not report.
+  func receivePending(_ now: Double) {
+    withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { scratch in
+      while channel.hasPending && wantsInput { receive(now, scratch) }
     }
   }
 

@@ -8,7 +8,7 @@ extension Connection {
       lastSent = now
       return true
     }
-    switch output.send(to: socket) {
+    switch output.send(to: channel) {
     case .bytes(let count):
       lastSent = now
       exchange?.sentBytes += count

@@ -19,7 +19,8 @@ final class Connection: @unchecked Sendable {
   /// How long a request continues after its client has closed its side.
   private static let patience = 0.1
 
-  let socket: Int32
+  var channel: ByteChannel
+  var socket: Int32 { channel.socket }
   let address: String
   let isExtra: Bool  // the server is full: only requests that need no work are answered
   var isPosted = false  // belongs to the mailbox
@@ -49,8 +50,11 @@ final class Connection: @unchecked Sendable {
   private var lingerEnd = 0.0
   var lingerBytes = 0
 
-  init(socket: Int32, address: String, isExtra: Bool = false, _ context: ConnectionContext, now: Double) {
-    self.socket = socket
+  init(
+    socket: Int32, session: (any SecureSession)? = nil, address: String, isExtra: Bool = false,
+    _ context: ConnectionContext, now: Double
+  ) {
+    channel = ByteChannel(socket: socket, session: session)
     self.address = address
     self.isExtra = isExtra
     self.context = context
@@ -65,7 +69,7 @@ final class Connection: @unchecked Sendable {
   var interest: Interest {
     var interest: Interest = []
     if wantsInput { interest.insert(.read) }
-    if !output.isEmpty { interest.insert(.write) }
+    if !output.isEmpty || channel.waitsForWriting { interest.insert(.write) }
     if stage == .answering && leftSince == nil { interest.insert(.hangUp) }
     return interest
   }
@@ -90,7 +94,7 @@ final class Connection: @unchecked Sendable {
   /// The socket is ready for something.
   func handle(_ ready: Readiness, now: Double, scratch: UnsafeMutableRawBufferPointer) {
     if ready.isBroken && !wantsInput { return close() }
-    if (ready.canRead || ready.isBroken) && wantsInput { receive(now, scratch) }
+    if (ready.canRead || ready.isBroken || channel.waitsForWriting) && wantsInput { receive(now, scratch) }
     if ready.peerHasEnded { leftSince = leftSince ?? now }
     advance(now)
   }
@@ -98,6 +102,7 @@ final class Connection: @unchecked Sendable {
   /// Makes progress without waiting.
   func advance(_ now: Double) {
     for _ in 0..<Self.turns {
+      if channel.hasPending && wantsInput { receivePending(now) }
       switch stage {
       case .reading: if !readRequest(now) { return }
       case .answering: if !writeAnswer(now) { return }
@@ -207,6 +212,7 @@ final class Connection: @unchecked Sendable {
   /// Closing a socket with unread input would discard the answer, so the rest is read for a while.
   private func linger(_ now: Double) {
     if hasEnded { return close() }
+    channel.finish()
     _ = shutdown(socket, Int32(SHUT_WR))
     (input, inputStart) = ([], 0)
     stage = .lingering

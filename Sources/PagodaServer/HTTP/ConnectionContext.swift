@@ -8,6 +8,8 @@ struct ConnectionContext: Sendable {
   var mailbox: Mailbox
   var load: ConnectionLoad
   var addresses: AddressLimits
+  /// Encrypts all connections; nil for plain HTTP.
+  var security: (any TransportSecurity)?
   /// Runs the work of a request on another thread.
   var run: @Sendable (Exchange, @escaping @Sendable () -> Void) -> Void
 }

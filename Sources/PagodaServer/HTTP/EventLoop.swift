@@ -209,7 +209,10 @@ final class EventLoop: @unchecked Sendable {
       close(socket)
       return
     }
-    let connection = Connection(socket: socket, address: address, isExtra: isExtra, context, now: now)
+    let session = context.security?.session(on: socket)
+    if context.security != nil && session == nil { return _ = close(socket) }
+    let connection = Connection(
+      socket: socket, session: session, address: address, isExtra: isExtra, context, now: now)
     connections[connection.socket] = connection
     extras += connection.isExtra ? 1 : 0
     context.load.add(connections: 1)

@@ -10,9 +10,11 @@ final class HTTPServer: @unchecked Sendable {
   private var unixPath: String?
   private let workers = OperationQueue()
   private let largeBodies: LargeBodies
+  private let security: (any TransportSecurity)?
 
-  init(_ service: any HTTPService, limits: HTTPLimits) {
+  init(_ service: any HTTPService, limits: HTTPLimits, security: (any TransportSecurity)? = nil) {
     self.service = service
+    self.security = security
     self.limits = limits
     let count = max(2, ProcessInfo.processInfo.activeProcessorCount)
     workers.maxConcurrentOperationCount = count
@@ -51,7 +53,8 @@ final class HTTPServer: @unchecked Sendable {
     }
     Sockets.raiseDescriptorLimit(to: limits.connections + limits.reserve + 256)
     let context = ConnectionContext(
-      service: service, limits: limits, mailbox: mailbox, load: load, addresses: AddressLimits(limits)
+      service: service, limits: limits, mailbox: mailbox, load: load, addresses: AddressLimits(limits),
+      security: security
     ) { [workers, largeBodies, service] exchange, work in
       if exchange.isLarge {
         largeBodies.add(from: service.sender(of: exchange.head), work)

@@ -122,10 +122,10 @@ struct SendBuffer {
   var isEmpty: Bool { bytes.isEmpty }
 
   /// Writes as much as the socket accepts now, and counts it; `.ended` if the peer has disconnected.
-  mutating func send(to socket: Int32) -> Sockets.Transfer {
+  mutating func send(to channel: ByteChannel) -> Sockets.Transfer {
     var total = 0
     while !isEmpty {
-      let result = bytes.withUnsafeBytes { Sockets.send(socket, .init(rebasing: $0[sent...])) }
+      let result = bytes.withUnsafeBytes { channel.send(.init(rebasing: $0[sent...])) }
       guard case .bytes(let count) = result else {
         if result == .ended { clear() }
         return result == .notNow && total > 0 ? .bytes(total) : result

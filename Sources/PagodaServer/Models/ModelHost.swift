@@ -44,6 +44,7 @@ final class ModelHost: @unchecked Sendable {
   let grammars = GrammarPool()
   let responses: ResponseStore
   let conversations = ConversationStore()
+  let added: AddedNames
   let files: FileStore
   let batches: BatchRunner
   /// Logs and counts an answer that no connection waits for.
@@ -76,6 +77,7 @@ final class ModelHost: @unchecked Sendable {
     metrics = front.metrics
     responses = front.responses
     peers = front.peers
+    added = front.added
     maximumWaiters = options.maximumWaiting + 16
     files = FileStore(limits: options.fileLimits)
     // Half of the places, so that a client that waits finds one free.
@@ -108,6 +110,7 @@ final class ModelHost: @unchecked Sendable {
     if let entry = entries.first(where: { $0.names.names.contains(name) }) { return entry }
     if let entry = entries.first(where: { ServedModels(names: $0.names.names).contains(name) }) { return entry }
     if let entry = entries.first(where: { adapters(of: $0).contains(name) }) { return entry }
+    if let model = added.model(of: name) { return entries.first { $0.names.names.contains(model) } }
     guard let alias = options.aliases.first(where: { $0.matches(name) || ServedModels.ollamaName($0.pattern) == name })
     else { return nil }
     return entries.first { $0.names.names.contains(alias.model) }

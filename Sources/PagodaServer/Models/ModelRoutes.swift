@@ -17,7 +17,6 @@ extension ModelHost {
     "/api/tags": ["GET": .server { host, _ in host.ollamaTags() }],
     "/api/ps": ["GET": .server { host, _ in host.ollamaRunning() }],
     "/api/show": ["POST": .host(.ollama) { try $0.ollamaShow($1) }],
-    "/api/pull": ["POST": .host(.ollama) { try $0.ollamaPull($1) }],
     "/api/v0/models": ["GET": .server { host, _ in host.studioModels() }],
   ]
 

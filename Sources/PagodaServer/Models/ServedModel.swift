@@ -71,13 +71,18 @@ struct ServedModels: Sendable {
   var ignoresMedia = false
   /// Whether the model has a vision tower.
   var readsImages = false
+  /// Names that were added while the server runs.
+  var added: AddedNames?
 
   /// Names, and aliases without `*`.
-  var listed: [String] { names + adapters + aliases.filter { !$0.isPattern }.map(\.pattern) }
+  var listed: [String] {
+    names + adapters + aliases.filter { !$0.isPattern }.map(\.pattern) + (added?.names(of: names[0]) ?? [])
+  }
 
   /// `:latest`, which Ollama's clients add, is optional.
   func contains(_ name: String) -> Bool {
     (names + adapters).contains { $0 == name || Self.ollamaName($0) == name } || aliases.contains { $0.matches(name) }
+      || added?.model(of: name) == names[0]
   }
 
   func name(in fields: FieldReader) throws -> String {
@@ -108,7 +113,7 @@ struct ServedModels: Sendable {
 extension ModelHost {
   /// Plans each model alone, without loading it.
   static func entries(
-    of models: [ServedModel], _ options: ServerOptions, memoryBytes: Int64?
+    of models: [ServedModel], _ options: ServerOptions, memoryBytes: Int64?, added: AddedNames? = nil
   ) async throws -> [Entry] {
     if models.isEmpty { throw ServerError("there is no model to serve") }
     var names: Set<String> = []
@@ -131,7 +136,8 @@ extension ModelHost {
         Entry(
           model,
           ServedModels(
-            names: [model.name], aliases: aliases, ignoresMedia: options.ignoresMedia, readsImages: info.readsImages),
+            names: [model.name], aliases: aliases, ignoresMedia: options.ignoresMedia, readsImages: info.readsImages,
+            added: added),
           path: model.path ?? model.name, info: info))
     }
     return entries

@@ -111,25 +111,12 @@ extension ModelHost {
           ]))))
   }
 
-  private func ollamaEntry(_ fields: FieldReader) throws -> Entry {
+  func ollamaEntry(_ fields: FieldReader) throws -> Entry {
     if entries.count == 1 { _ = try entries[0].names.ollamaName(in: fields) }
     guard let name = try fields.string("model", maximumBytes: 512) ?? fields.string("name", maximumBytes: 512) else {
       throw fields.missing("model")
     }
     guard let entry = entry(named: name) else { throw ServedModels.unknown(name, listed) }
     return entry
-  }
-
-  /// Only the served models are available; the operator adds others when starting the server.
-  func ollamaPull(_ exchange: Exchange) throws {
-    let fields = try FieldReader(body: exchange.request.body, table: .ollamaPull)
-    do {
-      _ = try ollamaEntry(fields)
-    } catch let error as APIError where error.status == 404 {
-      var error = error
-      error.message += "; it cannot fetch others: run `pagoda pull` and start a server with --model"
-      throw error
-    }
-    exchange.reply(.whole(.json(.object(["status": .string("success")]))))
   }
 }
