@@ -90,7 +90,8 @@ public final class Server: Sendable {
     let entry = ModelHost.Entry(
       nil,
       ServedModels(
-        names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia, readsImages: engine.info.readsImages,
+        names: names, aliases: options.aliases, ignoresMedia: options.ignoresMedia,
+        readsImages: engine.info.readsImages,
         added: front.added),
       path: options.modelPath ?? names[0], info: engine.info)
     let host = ModelHost([entry], behind: front, on: http)

@@ -28,7 +28,9 @@ extension Command {
           Option("host", value: "ADDRESS", help: "where to listen (default 127.0.0.1, this machine only)"),
           Option("port", value: "N", help: "port (default 8080); 0 picks a free one"),
           Option("unix", value: "PATH", help: "listen on a Unix socket instead"),
-          Option("tls-cert", value: "FILE", help: "serve HTTPS with this certificate and its chain (PEM); SIGHUP reads it again"),
+          Option(
+            "tls-cert", value: "FILE",
+            help: "serve HTTPS with this certificate and its chain (PEM); SIGHUP reads it again"),
           Option("tls-key", value: "FILE", help: "the certificate's key (PEM)"),
           Option(
             "metrics-port", value: "N",

@@ -21,7 +21,8 @@ const char* pagoda_tls_missing(void);
 pagoda_tls_context* pagoda_tls_open(const char* certificate, const char* key, char* error, size_t error_bytes);
 void pagoda_tls_close(pagoda_tls_context* context);
 
-// A session on a socket that stays the caller's; the handshake is part of the first reads. Null without memory. It outlives its context.
+// A session on a socket that stays the caller's; the handshake is part of the first reads. Null without memory. It
+// outlives its context.
 pagoda_tls_session* pagoda_tls_accept(pagoda_tls_context* context, int socket);
 // The number of bytes, more than 0, or one of the values above.
 long pagoda_tls_read(pagoda_tls_session* session, void* bytes, size_t count);

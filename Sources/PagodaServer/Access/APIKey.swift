@@ -43,7 +43,8 @@ public struct APIKey: Sendable, Hashable {
         return number
       }
       guard (2...7).contains(words.count) else {
-        throw ServerError("\(source), line \(index + 1): expected `name key [requests/min tokens/min share priority admin]`")
+        throw ServerError(
+          "\(source), line \(index + 1): expected `name key [requests/min tokens/min share priority admin]`")
       }
       var key = APIKey(name: words[0], key: words[1])
       key.requestsPerMinute = try number(2)
