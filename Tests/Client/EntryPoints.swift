@@ -33,6 +33,7 @@ enum EntryPoints {
     try schemas()
     try await rules(engine, ChatSession(engine))
     try await prefixes(engine, ChatSession(engine), FileManager.default.temporaryDirectory.appending(path: "state"))
+    try await adapters(engine, FileManager.default.temporaryDirectory.appending(path: "adapter"))
     try await tokenizers(engine)
     try await profile(engine)
     try await scripts()

@@ -75,6 +75,14 @@ func prefixes(_ engine: Engine, _ session: ChatSession, _ file: URL) async throw
   withExtendedLifetime(other) {}
 }
 
+func adapters(_ engine: Engine, _ folder: URL) async throws {
+  try await engine.loadLora(LoraAdapter(name: "poet", folder: folder.path))
+  var request = Request("Describe the sea.")
+  request.lora = "poet"
+  print(engine.loras, try await engine.respond(to: request))
+  try engine.unloadLora(named: "poet")
+}
+
 /// A tokenizer of the client's own, around that of a model.
 struct OwnTokenizer: ChatTokenizer {
   var base: Tokenizer
