@@ -202,7 +202,10 @@ import Testing
     #expect(json["family"]?.stringValue == "qwen3_5")
     #expect(json["vocab_size"]?.intValue == 4096)
     let plan = try #require(json["memory_plan"])
-    let names = ["weights_bytes", "kv_bytes", "state_bytes", "checkpoint_bytes", "workspace_bytes", "host_cache_bytes"]
+    let names = [
+      "weights_bytes", "kv_bytes", "state_bytes", "checkpoint_bytes", "workspace_bytes", "host_cache_bytes",
+      "vision_bytes",
+    ]
     let parts = names.compactMap { plan[$0]?.intValue }
     #expect(parts.count == names.count && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
     #expect(try #require(plan["kv_bytes"]?.intValue) <= 4 << 20)

@@ -21,9 +21,9 @@ import Testing
     let facts = try #require(json?["images"]?.arrayValue?.first)
     #expect(facts["width"]?.intValue == 640 && facts["height"]?.intValue == 480)
     #expect(try #require(facts["tokens"]?.intValue) <= 64)
-    let text = try Program.run("info", "mini", "--image", image("plain.jpg"))
+    let text = try Program.run("info", "mini", "--no-vision", "--image", image("plain.jpg"))
     #expect(text.status == 1 && text.errors.contains("reads text only"))
-    #expect(try Program.run("info", "mini").output.contains("no vision tower"))
+    #expect(try Program.run("info", "mini").output.contains("vision tower of 0.4 million parameters"))
   }
 
   @Test func limits_of_the_tower_are_options() throws {
@@ -54,7 +54,7 @@ import Testing
 
   @Test func generate_refuses_what_it_cannot_read() throws {
     let cases: [([String], Int32, String)] = [
-      (["generate", "--prompt", "x", "--image", image("rgb.png")], 1, "reads no images"),
+      (["generate", "--no-vision", "--prompt", "x", "--image", image("rgb.png")], 1, "reads no images"),
       (["generate", "--prompt", "x", "--image", image("refused/picture.gif")], 1, "GIF"),
       (["generate", "--prompt", "x", "--image", "/nowhere.png"], 1, "/nowhere.png"),
       (["generate", "--prompt", "x", "--raw", "--image", image("rgb.png")], 64, "--image needs the chat template"),
@@ -77,7 +77,7 @@ import Testing
       #expect(saved.messages.count == 2 && saved.messages.first?.images.count == 1)
       #expect(saved.messages.first?.content == "What is this?")
     }
-    let mini = try Program.run(["chat", "mini"], input: "/image \(image("rgb.png"))\n")
+    let mini = try Program.run(["chat", "mini", "--no-vision"], input: "/image \(image("rgb.png"))\n")
     #expect(mini.errors.contains("reads no images"))
   }
 }

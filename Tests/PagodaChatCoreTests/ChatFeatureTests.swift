@@ -50,7 +50,7 @@ import Testing
     #expect(String(start) + rest == whole)
     request.grammar = .choice(["a"])
     await #expect(throws: PagodaError.self) { try await engine.respond(to: request) }
-    var text = Request("Hello")
+    var text = Request(prompt: .text("Hello"))
     text.answerStart = "x"
     await #expect(throws: PagodaError.self) { try await engine.respond(to: text) }
     await engine.shutDown()

@@ -214,7 +214,7 @@ import Testing
   @Test func shortcuts_are_unique_and_none_is_the_systems() {
     let keys = KeyboardMap.all.map(\.keys)
     #expect(Set(keys).count == keys.count)
-    let systems = "⌘Q ⌘W ⌘H ⌘M ⌘, ⌘C ⌘V ⌘X ⌘A ⌘Z ⇧⌘Z ⌘F ⌘P ⌘S ⌘O ⌥⌘H ⌘`".split(separator: " ").map { String($0) }
+    let systems = "⌘Q ⌘W ⌘H ⌘M ⌘, ⌘C ⌘V ⌘X ⌘A ⌘Z ⇧⌘Z ⌘P ⌘S ⌘O ⌥⌘H ⌘`".split(separator: " ").map { String($0) }
     #expect(Set(keys).isDisjoint(with: systems))
     #expect(KeyboardMap.undoDelete.keys == "⌥⌘Z" && KeyboardMap.send.keys == "⌘⏎")
     #expect(KeyboardMap.stopWriting.keys == "⎋")

@@ -8,7 +8,7 @@ import Testing
 @MainActor @Suite struct MacHabitsTests {
   /// Shortcuts that text fields and every app's menus have.
   private static let taken: Set<String> = [
-    "⌘A", "⌘C", "⌘E", "⌘F", "⌘G", "⌘H", "⌘J", "⌘M", "⌘O", "⌘P", "⌘Q", "⌘S", "⌘V", "⌘W", "⌘X", "⌘Z", "⌘,", "⌘⌫", "⌥⌫",
+    "⌘A", "⌘C", "⌘E", "⌘G", "⌘H", "⌘J", "⌘M", "⌘O", "⌘P", "⌘Q", "⌘S", "⌘V", "⌘W", "⌘X", "⌘Z", "⌘,", "⌘⌫", "⌥⌫",
     "⇧⌘Z", "⇧⌘G", "⇧⌘V", "⌥⌘F", "⌥⌘H", "⌥⌘W",
   ]
 

@@ -90,7 +90,7 @@ import Testing
 
   @Test func what_cannot_be_read_is_refused_by_name() async throws {
     let engine = try await Self.loading.value
-    let mini = try await Shared.engine
+    let mini = try await Engine.load(.mini, options: EngineOptions(device: .cpu, vision: false))
     let photo = try image("plain.jpg")
     let text = await #expect(throws: PagodaError.self) {
       try await mini.respond(to: request([.user("Hi", images: [photo])]))

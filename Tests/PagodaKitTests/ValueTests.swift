@@ -109,7 +109,9 @@ import Testing
     let session = ChatSession(try await Shared.engine)
     session.sampling.maximumTokens = 100
     _ = try await session.respond(to: "Where is it?", generating: Point.self)
-    _ = try await session.respond(to: "Who is it?", generating: Pair.self)
+    let other = ChatSession(try await Shared.engine)
+    other.sampling.maximumTokens = 100
+    _ = try await other.respond(to: "Describe Rome as JSON.", generating: Pair.self)
   }
 
   @Test func an_unknown_property_is_named() throws {

@@ -14,7 +14,7 @@ import Testing
       try server.chat(#"{"messages":[{"role":"user","content":\#(parts)}],"max_tokens":2\#(more)}"#)
     }
     let refused = try ask(server, "")
-    #expect(refused.status == 400 && refused.error["param"]?.stringValue == "messages[0].content[1].type")
+    #expect(refused.status == 400 && refused.error["param"]?.stringValue?.hasPrefix("messages[0].content[1].") == true)
     #expect(refused.error["message"]?.stringValue?.contains(type) == true)
     let ignored = try ask(server, #","ignore_media":true"#)
     #expect(ignored.status == 200 && ignored.headers["x-pagoda-ignored-fields"] == "content.\(type)")

@@ -61,12 +61,15 @@ public final class AppModel {
       // The embedded model is too small to be worth the wait.
       self?.settings.settings.modelWritesTitles == true && self?.engines.modelName != LibraryModel.embeddedName
     }
-    store.onFailure { error in
+    // Weak in the outer closures too: they are kept by what this object owns.
+    store.onFailure { [weak self] error in
       Task { @MainActor [weak self] in
         self?.conversations.failure = ChatFailure("The chats cannot be saved", error)
       }
     }
-    memoryWatch = memory.begin { pressure in Task { @MainActor [weak self] in await self?.relieve(pressure) } }
+    memoryWatch = memory.begin { [weak self] pressure in
+      Task { @MainActor [weak self] in await self?.relieve(pressure) }
+    }
   }
 
   /// The app with its files in `folder`, read and written away from the main thread.

@@ -147,13 +147,13 @@ PAGODA_TEST(checkpoint_opens_the_embedded_model) {
   REQUIRE_OK(files);
   const auto checkpoint = Checkpoint::open(**files);
   REQUIRE_OK(checkpoint);
-  const TensorEntry* embedding = checkpoint->find("model.embed_tokens.weight");
+  const TensorEntry* embedding = checkpoint->find("model.language_model.embed_tokens.weight");
   REQUIRE(embedding != nullptr);
   CHECK(embedding->shape == (std::vector<int64_t>{4096, 256}));
   CHECK(embedding->dtype == DType::bf16);
   std::vector<std::byte> row(512);
   CHECK_OK(checkpoint->read(*embedding, embedding->size_bytes - row.size(), row));
-  const TensorEntry* last = checkpoint->find("model.norm.weight");
+  const TensorEntry* last = checkpoint->find("model.language_model.norm.weight");
   REQUIRE(last != nullptr);
   CHECK(last->file_index != embedding->file_index);
 }
