@@ -143,7 +143,7 @@ PAGODA_TEST(model_config_refuses_each_bad_config) {
 PAGODA_TEST(model_config_reads_the_embedded_model) {
   const auto config = parse(read_file(test::mini_model_dir() + "/config.json"));
   REQUIRE_OK(config);
-  CHECK(config->family == Family::qwen3_5 && !config->states_dtype && config->tie_word_embeddings);
+  CHECK(config->family == Family::qwen3_5 && config->states_dtype && config->tie_word_embeddings);
   CHECK_EQ(config->num_layers, 8);
   CHECK_EQ(config->rope.rotary_dim, 64);
   CHECK(config->layers[3] == LayerKind::full_attention && config->layers[4] == LayerKind::linear_attention);
