@@ -32,7 +32,7 @@ func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
 
 /// The embedded model's weights.
 enum MiniModelSize {
-  static let bytes: Int64 = 22_516_200
+  static let bytes: Int64 = 23_416_424
 }
 
 func megabytes(_ bytes: Int64) -> String { "\((bytes + 500_000) / 1_000_000) MB" }
