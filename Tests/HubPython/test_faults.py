@@ -155,7 +155,7 @@ def test_two_pulls_at_once_fetch_every_file_once(harness):
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
     harness.check_complete()
-    assert len(harness.hub.requests("/content/")) == 3, "two shards and the tokenizer"
+    assert len(harness.hub.requests("/content/")) == 4, "three shards and the tokenizer"
 
 
 def test_rm_does_not_take_files_from_under_a_pull(harness):

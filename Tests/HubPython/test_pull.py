@@ -12,7 +12,7 @@ from hub_server import COMMIT, Hub, HubFile
 
 def test_a_pulled_model_answers_by_its_name(harness):
     run = harness.pull_succeeds()
-    assert "7 files" in run.stdout and COMMIT[:12] in run.stdout
+    assert "9 files" in run.stdout and COMMIT[:12] in run.stdout
     assert f"pagoda chat {harness.hub.name}" in run.stdout.splitlines()[-1], "the next command ends what it says"
     answer = harness.run("generate", "--model", harness.hub.name, "-p", QUESTION, HF_HUB_OFFLINE="1")
     assert "Paris" in answer.stdout, answer.stderr
@@ -72,7 +72,7 @@ def test_the_list_may_come_in_pages(harness):
 def test_patterns_choose_files(harness):
     run = harness.pull("--include", "*.json", "--exclude", "tokenizer*", "--json")
     assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout)["num_files"] == 3
+    assert json.loads(run.stdout)["num_files"] == 4
     assert sorted(os.listdir(harness.snapshot())) == ["config.json", "generation_config.json", "model.safetensors.index.json"]
     missing = harness.run("generate", "--model", harness.hub.name, "-p", "x")
     assert missing.returncode == 1 and f"pagoda pull {harness.hub.name}" in missing.stderr and SHARD in missing.stderr
@@ -98,7 +98,7 @@ def test_a_gguf_is_found_by_its_hub_name(harness):
 def test_other_formats_and_subfolders_are_left_out(harness):
     harness.hub.files |= {name: HubFile(b"x") for name in ["pytorch_model.bin", "consolidated.safetensors", "original/a.json"]}
     assert harness.pull().returncode == 0
-    assert len(os.listdir(harness.snapshot())) == 7
+    assert len(os.listdir(harness.snapshot())) == 9
 
 
 def test_an_absent_model_is_named_with_the_command_that_fetches_it(harness):
@@ -140,8 +140,8 @@ def test_info_describes_the_model_on_the_hub_or_in_the_cache(harness):
     remote = harness.run("info", harness.hub.name)
     assert remote.returncode == 0 and SHARD in remote.stdout and "pagoda pull" in remote.stdout
     harness.pull_succeeds()
-    assert "Qwen3_5ForCausalLM" in harness.run("info", harness.hub.name).stdout
-    assert "Qwen3_5ForCausalLM" in harness.run("info", "mini").stdout
+    assert "Qwen3_5ForConditionalGeneration" in harness.run("info", harness.hub.name).stdout
+    assert "Qwen3_5ForConditionalGeneration" in harness.run("info", "mini").stdout
 
 
 def test_info_of_a_model_that_the_hub_lacks_names_both(harness):

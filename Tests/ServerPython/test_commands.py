@@ -22,7 +22,8 @@ def test_curl_loops_work_as_typed(server):
         command = block.replace("localhost:8080", server.url.removeprefix("http://"))
         run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
         assert run.returncode == 0, run.stderr
-        wanted = ['"embedding"'] if "/v1/embeddings" in block else ["Paris", "choices"]
+        kinds = {"/v1/embeddings": ['"embedding"'], "/v1/batches": ['"batch"']}
+        wanted = next((words for route, words in kinds.items() if route in block), ["Paris", "choices"])
         assert any(word in run.stdout for word in wanted), run.stdout[:1000]
 
 

@@ -6,8 +6,8 @@ import requests
 from conftest import MODEL
 
 QUESTIONS = [
-    ("What is the capital of France?", [" Paris", " banana", " seventeen"], 0),
-    ("What is the capital of Japan?", [" purple", " Tokyo", " often"], 1),
+    ("The capital of France is", [" Paris", " banana", " seventeen"], 0),
+    ("The capital of Japan is", [" purple", " Tokyo", " often"], 1),
 ]
 TEXTS = ["The capital of France is Paris.", "Once upon a time there was a small dog."]
 
@@ -28,7 +28,7 @@ dataset_path: json
 dataset_kwargs: {{data_files: {{test: {choice}}}}}
 output_type: multiple_choice
 test_split: test
-doc_to_text: "Question: {{{{q}}}}\\nAnswer:"
+doc_to_text: "{{{{q}}}}"
 doc_to_choice: "{{{{c}}}}"
 doc_to_target: a
 target_delimiter: ""

@@ -47,7 +47,7 @@ def test_only_the_prompt(openai_client):
 
 
 def test_multiple_choice_and_perplexity_as_lm_eval_asks(openai_client, server):
-    context = "Question: What is the capital of France?\nAnswer:"
+    context = "The capital of France is"
     choices = [" Paris", " banana", " seventeen"]
     prompts = [ids_of(server, context + choice) for choice in choices]
     start = len(ids_of(server, context))

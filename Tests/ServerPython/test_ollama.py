@@ -131,7 +131,7 @@ def test_requests_that_apps_send_before_they_chat(client, server):
     (first, _) = client.ps().models
     assert first.context_length > 0 and first.size > 0 and len(first.digest) == 64
     shown = client.show(MODEL)
-    assert set(shown.capabilities) == {"completion", "tools", "thinking"}
+    assert set(shown.capabilities) == {"completion", "tools", "thinking", "vision"}
     family = shown.modelinfo["general.architecture"]
     assert shown.modelinfo[f"{family}.context_length"] == first.context_length
     assert client.pull(MODEL).status == "success"

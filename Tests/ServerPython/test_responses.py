@@ -92,7 +92,7 @@ CODEX = [
 def test_every_item_of_codex_is_read(openai_client, server):
     answer = openai_client.responses.create(model=MODEL, input=CODEX, max_output_tokens=4, reasoning={"effort": "max"}, extra_body=IGNORING)
     assert answer.output
-    with pytest.raises(openai.BadRequestError, match="input_image"):
+    with pytest.raises(openai.BadRequestError, match="image_url is not a data: URL"):
         openai_client.responses.create(model=MODEL, input=CODEX, max_output_tokens=4)
     for leave_out in (2, 4, 6, 7):  # each of them is part of the prompt
         rest = [item for index, item in enumerate(CODEX) if index != leave_out

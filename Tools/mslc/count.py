@@ -23,11 +23,11 @@ from tokens import Diag
 ROOT = Path(__file__).resolve().parents[2]
 UNPACK = """#include "matmul.h"
 template <uint BITS>
-kernel void unpack(device const uint* w [[buffer(0)]], device const ushort* steps [[buffer(1)]], device uint* to [[buffer(2)]]) {
+kernel void unpack(device const uint* w [[buffer(0)]], device const ushort* steps [[buffer(1)]], device uint* to [[buffer(2)]], constant pagoda_args::Scales& scales [[buffer(3)]]) {
   Share<BITS> share;
-  load_share(w, steps, 0, share);
+  load_share(w, steps, scales, 0, share);
   uint words[kChunkTiles];
-  share_words(share, words);
+  share_words(share, scales, words);
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     to[j] = words[j];

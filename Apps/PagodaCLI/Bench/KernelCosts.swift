@@ -20,6 +20,8 @@ struct KernelCosts {
 
   /// Name, registers, bytes.
   private static let table = """
+    adapters_down 15 0
+    adapters_up 20 0
     argmax 16 2048
     argmax_parts 17 2048
     cache_latents_bf16 10 0
@@ -36,15 +38,27 @@ struct KernelCosts {
     embedding_f32 10 0
     embedding_packed_q4 14 0
     embedding_packed_q8 14 0
+    embedding_stored_s4 31 0
+    embedding_stored_s8 31 0
+    embedding_stored_s8f 34 0
     expert_few_bf16 117 16384
     expert_few_direct_bf16 125 16384
     expert_few_direct_q4 116 16384
     expert_few_direct_q8 120 16384
+    expert_few_direct_s4 109 16384
+    expert_few_direct_s8 113 16384
+    expert_few_direct_s8f 123 16384
     expert_few_q4 108 16384
     expert_few_q8 112 16384
+    expert_few_s4 109 16384
+    expert_few_s8 113 16384
+    expert_few_s8f 123 16384
     expert_many_bf16 222 27136
     expert_many_q4 203 27136
     expert_many_q8 211 27136
+    expert_many_s4 218 29184
+    expert_many_s8 226 29184
+    expert_many_s8f 242 28672
     expert_matmul_f16 84 0
     expert_matmul_f32 84 0
     expert_tiles 17 64
@@ -80,6 +94,12 @@ struct KernelCosts {
     matmul_few_direct_q4_2_1 113 16512
     matmul_few_direct_q8_1_1 138 16448
     matmul_few_direct_q8_2_1 117 16512
+    matmul_few_direct_s4_1_1 123 16448
+    matmul_few_direct_s4_2_1 107 16512
+    matmul_few_direct_s8_1_1 137 16448
+    matmul_few_direct_s8_2_1 111 16512
+    matmul_few_direct_s8f_1_1 148 16448
+    matmul_few_direct_s8f_2_1 121 16512
     matmul_few_f16_1_1 135 16448
     matmul_few_f16_1_2 155 16448
     matmul_few_f16_1_4 227 16448
@@ -110,6 +130,18 @@ struct KernelCosts {
     matmul_few_q8_2_2 131 16512
     matmul_few_q8_2_4 145 16512
     matmul_few_q8_2_8 201 16512
+    matmul_few_s4_2_1 107 16512
+    matmul_few_s4_2_2 132 16512
+    matmul_few_s4_2_4 146 16512
+    matmul_few_s4_2_8 202 16512
+    matmul_few_s8_2_1 111 16512
+    matmul_few_s8_2_2 136 16512
+    matmul_few_s8_2_4 150 16512
+    matmul_few_s8_2_8 206 16512
+    matmul_few_s8f_2_1 121 16512
+    matmul_few_s8f_2_2 150 16512
+    matmul_few_s8f_2_4 164 16512
+    matmul_few_s8f_2_8 237 16512
     matmul_rows_bf16 36 288
     matmul_rows_f16 29 288
     matmul_tiles_bf16_4 219 22528
@@ -120,6 +152,9 @@ struct KernelCosts {
     matmul_tiles_q4_8 295 28672
     matmul_tiles_q8_4 213 22528
     matmul_tiles_q8_8 303 28672
+    matmul_tiles_s4_4 215 23552
+    matmul_tiles_s8_4 219 23552
+    matmul_tiles_s8f_4 233 24576
     paged_attention_bf16_1 219 16832
     paged_attention_bf16_2 311 29568
     paged_attention_f16_1 219 16832
@@ -139,6 +174,7 @@ struct KernelCosts {
     sample_parts 51 96
     scale_rows 5 0
     sigmoid_gate 11 0
+    silu_mul 10 0
     token_attention_bf16 101 17856
     token_attention_f16 101 17856
     token_attention_f32 104 26176
