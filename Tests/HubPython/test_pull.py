@@ -73,7 +73,8 @@ def test_patterns_choose_files(harness):
     run = harness.pull("--include", "*.json", "--exclude", "tokenizer*", "--json")
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["num_files"] == 4
-    assert sorted(os.listdir(harness.snapshot())) == ["config.json", "generation_config.json", "model.safetensors.index.json"]
+    assert sorted(os.listdir(harness.snapshot())) == [
+        "config.json", "generation_config.json", "model.safetensors.index.json", "preprocessor_config.json"]
     missing = harness.run("generate", "--model", harness.hub.name, "-p", "x")
     assert missing.returncode == 1 and f"pagoda pull {harness.hub.name}" in missing.stderr and SHARD in missing.stderr
     assert not listed(harness)[0]["revisions"][0]["is_complete"]
