@@ -20,8 +20,8 @@ struct ModelFile {
 struct ModelSource {
   std::string directory;
   std::vector<ModelFile> files;
-  std::string vision_file{};  // a path: the vision tower of a GGUF model; "" = the one beside the model
   std::string shape{};        // a well-known model, such as qwen3.5-0.8b, with pseudo-random weights: for measurements
+  std::string vision_file{};  // a path: the vision tower of a GGUF model; "" = the one beside the model
 };
 
 }  // namespace pagoda

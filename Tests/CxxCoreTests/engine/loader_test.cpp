@@ -117,9 +117,8 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
   CHECK_EQ(plan.limits.num_checkpoints, 16 * plan.limits.max_num_seqs);
   CHECK_EQ(plan.checkpoint_bytes, plan.limits.num_checkpoints * plan.state_slot_bytes);
-  CHECK_EQ(plan.total_bytes(),
-           plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.checkpoint_bytes + plan.workspace_bytes +
-               plan.vision_bytes);
+  CHECK_EQ(plan.total_bytes(), plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.checkpoint_bytes +
+                                   plan.workspace_bytes + plan.vision_bytes);
   options.checkpoint_bytes = 5 * plan.state_slot_bytes + 1;
   const auto few = inspect(mini(), options);
   REQUIRE_OK(few);
