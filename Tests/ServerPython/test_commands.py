@@ -15,12 +15,12 @@ def documented_commands():
     return [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "curl" in block]
 
 
-def test_curl_loops_work_as_typed(server):
+def test_curl_loops_work_as_typed(server, tmp_path):
     blocks = documented_commands()
     assert len(blocks) >= 2
     for block in blocks:
         command = block.replace("localhost:8080", server.url.removeprefix("http://"))
-        run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
+        run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300, cwd=tmp_path)
         assert run.returncode == 0, run.stderr
         kinds = {"/v1/embeddings": ['"embedding"'], "/v1/batches": ['"batch"']}
         wanted = next((words for route, words in kinds.items() if route in block), ["Paris", "choices"])
