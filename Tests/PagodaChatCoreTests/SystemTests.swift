@@ -86,7 +86,7 @@ final class ScriptedMemory: MemoryWatch {
       #expect(await eventually { !transcript.isAnswering })
       #expect(transcript.messages.map(\.text) == ["Count", "one, two."])
       app.enteredForeground()
-      #expect(!transcript.isAnswering, "only what the background stopped goes on")
+      #expect(!transcript.isAnswering, "only an answer that the background stopped continues")
     }
   }
 

@@ -65,7 +65,7 @@ app_limit() {
   count $? "the memory limit of an app on iOS"
 }
 
-# The package takes metal-cpp if METAL_CPP names its folder, and only then. A stand-in of it, made of our own declarations, shows that
+# The package takes metal-cpp if METAL_CPP names its folder, and only then. A stub of it, made of our own declarations, shows that
 # the backend compiles with nothing else.
 with_folder() {
   local folder

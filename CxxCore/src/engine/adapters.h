@@ -31,7 +31,7 @@ class Adapters {
  public:
   explicit Adapters(int64_t size_bytes);
 
-  // Memory for an adapter, which nobody finds before publish(). Fails with the numbers if there is none.
+  // Memory for an adapter, which requests cannot choose before publish(). Fails with the sizes if there is not enough.
   Result<std::shared_ptr<Adapter>> reserve(const std::string& name, const std::string& folder, int64_t num_elements);
   Status publish(std::shared_ptr<Adapter> adapter);  // fails if the name exists
   Status remove(const std::string& name);

@@ -33,7 +33,7 @@ extension ModelHost {
     return try action(work, request)
   }
 
-  /// Batches run like requests of clients, but nobody waits for their answers.
+  /// Batches run like requests of clients, but no client is connected while they run.
   func connectBatches() {
     batches.dispatch = { [weak self] in self?.dispatch($0) }
     batches.finished = finished

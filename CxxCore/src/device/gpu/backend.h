@@ -45,7 +45,7 @@ class Pipeline {
   virtual ~Pipeline() = default;
 };
 
-// Memory of the host from which rows are copied to the device while the host goes on.
+// Memory of the host from which rows are copied to the device while the host fills other memory.
 class Staging {
  public:
   virtual ~Staging() = default;  // after wait()

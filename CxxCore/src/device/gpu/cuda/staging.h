@@ -1,6 +1,5 @@
-// CudaStaging: pinned memory, from which the GPU copies while the host goes on. An event after the last copy tells when
-// the memory may change.
-// State: whether copies are under way. Thread rule: Backend's.
+// CudaStaging: pinned memory, from which the GPU copies while the host fills other memory. An event after the last copy
+// tells when the memory may change. State: whether copies are in flight. Thread rule: Backend's.
 #pragma once
 
 #include <memory>
