@@ -50,8 +50,9 @@ def test_instructor(server):
         client = instructor.from_openai(plain, mode=mode)
         person = client.chat.completions.create(response_model=Person, model=MODEL, messages=user("Hello!"), max_retries=1)
         assert isinstance(person, Person)
+        # It names the type PartialPerson: another prompt, so maybe another answer than the one above.
         *_, last = client.chat.completions.create_partial(response_model=Person, model=MODEL, messages=user("Hello!"))
-        assert last.name == person.name and last.age == person.age
+        assert isinstance(last.name, str) and isinstance(last.age, int)
 
 
 def test_aider(server, tmp_path):
