@@ -64,6 +64,9 @@ if ! $dev; then
   if command -v dpkg-query >/dev/null && [[ -n $(missing_of "${images[@]}") ]]; then
     echo "setup: image files will be refused; to read them, install $(missing_of "${images[@]}" | paste -s -d ' ' -)"
   fi
+  if command -v dpkg-query >/dev/null && ! is_installed libssl-dev; then
+    echo "setup: the server will not offer HTTPS; for that, install libssl-dev"
+  fi
   exit 0
 fi
 if [[ $(uname -s) == Darwin ]]; then
