@@ -34,7 +34,7 @@ final class ScriptedMemory: MemoryWatch {
       #expect(app.engines.engine != nil, "it was used a moment ago")
       memory.say(.critical)
       #expect(await eventually { app.engines.state == .unloaded })
-      #expect(loader.engine.state.withLock { $0.isShutDown })
+      #expect(await eventually { loader.engine.state.withLock { $0.isShutDown } })
       transcript.send("Again")  // loads it again
       #expect(await eventually { loader.engine.state.withLock { $0.requests.count } == 2 })
       loader.engine.say("Hi again.")
