@@ -148,7 +148,8 @@ let package = Package(
       name: "PagodaChatCore",
       dependencies: ["ImageDecoders", "PagodaHub", "PagodaKit", "PagodaMCP", "PagodaMini", "PagodaServer"]),
     .executableTarget(
-      name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaTLS", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
+      name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaTLS", "PagodaHub", "PagodaMCP"] + everything,
+      path: "Apps/PagodaCLI"),
 
     // Does not depend on CxxCore: if CxxCore's module map were on the command line, clang in C++20 mode would turn each
     // include of a core header into a module import and fail. The test target links both.

@@ -84,6 +84,9 @@ public actor MCPClient {
     await transport.close()
   }
 
+  /// Whether the server or this side has ended the session, which does not begin again.
+  package var hasEnded: Bool { endReason != nil }
+
   /// Models read text: other content is named.
   private static func text(_ part: JSONValue) -> String {
     switch part["type"]?.stringValue {

@@ -16,7 +16,7 @@ extension Service {
     ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
     { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }.merging(ModelHost.fileRoutes) { $1 }
       .merging(ModelHost.batchRoutes) { $1 }.merging(ModelHost.conversationRoutes) { $1 }
-      .merging(ModelHost.libraryRoutes) { $1 }.merging(loraRoutes) { $1 }
+      .merging(ModelHost.libraryRoutes) { $1 }.merging(ModelHost.toolRoutes) { $1 }.merging(loraRoutes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {

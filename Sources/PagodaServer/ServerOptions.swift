@@ -92,6 +92,9 @@ public struct ServerOptions: Sendable {
   /// Where holders of an admin key download and delete models; nil refuses both.
   package var library: (any ModelLibrary)?
 
+  /// Servers whose tools the chat page may call; nil refuses calls.
+  package var toolServers: (any ToolServers)?
+
   /// For tests: deadlines too short for real use.
   package var headerSeconds = 10.0
   package var bodySeconds = 20.0

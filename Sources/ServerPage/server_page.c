@@ -27,6 +27,9 @@ static const uint8_t kAppJs[] = {
 static const uint8_t kBlocksJs[] = {
 #embed "files/blocks.js"
 };
+static const uint8_t kCallsJs[] = {
+#embed "files/calls.js"
+};
 static const uint8_t kChatsJs[] = {
 #embed "files/chats.js"
 };
@@ -90,6 +93,9 @@ static const uint8_t kSymbolsJs[] = {
 static const uint8_t kToastJs[] = {
 #embed "files/toast.js"
 };
+static const uint8_t kToolsJs[] = {
+#embed "files/tools.js"
+};
 static const uint8_t kTreeJs[] = {
 #embed "files/tree.js"
 };
@@ -107,6 +113,7 @@ static const struct PagodaPageFile kFiles[] = {
     {"answers.js", kAnswersJs, sizeof kAnswersJs},
     {"app.js", kAppJs, sizeof kAppJs},
     {"blocks.js", kBlocksJs, sizeof kBlocksJs},
+    {"calls.js", kCallsJs, sizeof kCallsJs},
     {"chats.js", kChatsJs, sizeof kChatsJs},
     {"client.js", kClientJs, sizeof kClientJs},
     {"composer.js", kComposerJs, sizeof kComposerJs},
@@ -128,6 +135,7 @@ static const struct PagodaPageFile kFiles[] = {
     {"store.js", kStoreJs, sizeof kStoreJs},
     {"symbols.js", kSymbolsJs, sizeof kSymbolsJs},
     {"toast.js", kToastJs, sizeof kToastJs},
+    {"tools.js", kToolsJs, sizeof kToolsJs},
     {"tree.js", kTreeJs, sizeof kTreeJs},
     {"favicon.svg", kFaviconSvg, sizeof kFaviconSvg},
     {"openapi.json", kOpenapiJson, sizeof kOpenapiJson},

@@ -79,6 +79,11 @@ extension Command {
           Option(
             "drain", value: "SECONDS", help: "how long answers in flight may take to finish at shutdown (default 30)"),
           Option("allow-lora-loading", help: "let clients load and unload LoRA adapters (/v1/load_lora_adapter)"),
+          Option(
+            "mcp", value: "FILE",
+            help:
+              "let the chat page call the tools of these MCP servers ({\"mcpServers\": {...}}), asking before each call"
+          ),
           Option("ignore-media", help: "replace images, audio and files by remarks instead of refusing them"),
           Option("responses-file", value: "FILE", help: "keep the responses of /v1/responses across restarts"),
           Option("receipts", value: "FILE", help: "append a receipt for each answer, which pagoda replay can verify"),
@@ -114,6 +119,8 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   signal(SIGPIPE, SIG_IGN)
   signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight
   try refuseOpenServer(options)
+  let tools = try ConfiguredTools(arguments, options)
+  options.toolServers = tools
   let server: Server
   do {
     server = try Server.listen(options: options)
@@ -149,6 +156,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   ServiceManager.notify("STOPPING=1")
   log.write("pagoda: finishing requests in flight; press again to stop immediately")
   await server.shutDown(drainSeconds: drain)
+  await tools?.close()
   await engine?.shutDown()
   access?.close()
   log.close()

@@ -42,6 +42,7 @@ final class ModelHost: @unchecked Sendable {
   let guarding: Guard
   let metrics: Metrics
   let grammars = GrammarPool()
+  let toolCalls = ToolCallCount()
   let responses: ResponseStore
   let conversations = ConversationStore()
   let added: AddedNames

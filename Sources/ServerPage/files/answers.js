@@ -1,5 +1,6 @@
 // Sends messages and shows answers as they arrive.
 import { openChat, showConversations } from "./chats.js";
+import { MAX_ROUNDS, addCall, makeCalls, turnsOf } from "./calls.js";
 import { answer } from "./client.js";
 import { showComposer } from "./composer.js";
 import { imageURL, keepImages } from "./images.js";
@@ -7,6 +8,7 @@ import { modelOf } from "./model.js";
 import { isAtEnd, showMessages, showMeter, toEnd, updateAnswer } from "./messages.js";
 import { $, page, runOf, settingsOf } from "./state.js";
 import { store } from "./store.js";
+import { toolsOf } from "./tools.js";
 import { append, path } from "./tree.js";
 
 // `title` is that of a new chat.
@@ -31,23 +33,21 @@ async function contentOf({ content, images = [] }) {
 
 async function request(turns, settings) {
   const system = settings.system?.trim() ? [{ role: "system", content: settings.system }] : [];
-  return [...system, ...(await Promise.all(turns.filter((message) => message.content || message.reasoning || message.images).map(async (message) => {
-    const { role, content, reasoning } = message;
-    return role === "assistant" ? { role, content, ...(reasoning ? { reasoning_content: reasoning } : {}) } : { role, content: await contentOf(message) };
-  })))];
+  const said = turns.filter((message) => message.content || message.reasoning || message.images || message.rounds);
+  const lists = await Promise.all(said.map(async (message) => (message.role === "assistant" ? turnsOf(message) : [{ role: message.role, content: await contentOf(message) }])));
+  return [...system, ...lists.flat()];
 }
 
 // Answers the last message of the visible branch, or continues `cut`, an answer that ended too early.
 export async function run(chat, cut) {
-  const settings = { ...settingsOf(chat), model: modelOf(chat)?.name, continues: cut !== undefined };
-  const before = path(chat);
+  const settings = { ...settingsOf(chat), model: modelOf(chat)?.name, tools: toolsOf(chat) };
+  const before = path(chat).filter((message) => message !== cut);
   const message = cut ?? append(chat, before.at(-1), { role: "assistant", content: "", reasoning: "" });
   for (const name of ["stopped", "error", "status", "finish"]) delete message[name];
   const abort = new AbortController();
   page.runs.set(chat.id, { chat, message, abort });
   showMessages();
   showComposer();
-  const times = { start: performance.now() };
   let due = false, saved = 0;
   const draw = () => {
     due = false;
@@ -57,9 +57,13 @@ export async function run(chat, cut) {
     updateAnswer(node, message, runOf(chat));
     if (atEnd) toEnd();
   };
-  try {
-    for await (const change of answer(await request(before, settings), settings, abort.signal)) {
+  // One round: a part of the answer, which ends it, or calls tools whose results the next one reads.
+  const round = async (number) => {
+    const [times, calls] = [{ start: performance.now() }, []];
+    const turn = { ...settings, isLast: number === MAX_ROUNDS, continues: number === 0 && cut !== undefined && turnsOf(cut).at(-1)?.role === "assistant" };
+    for await (const change of answer(await request([...before, message], turn), turn, abort.signal)) {
       take(runOf(chat), message, change, times);
+      if (change.call) addCall(calls, change.call);
       if (!due) {
         due = true;
         requestAnimationFrame(draw);
@@ -69,6 +73,12 @@ export async function run(chat, cut) {
         store.save(chat);
       }
     }
+    if (calls.length > 0 && turn.isLast) throw new Error(`The model called tools ${MAX_ROUNDS} times without an answer.`);
+    if (calls.length > 0) await makeCalls(runOf(chat), calls, settings, draw);
+    return calls.length > 0;
+  };
+  try {
+    for (let number = 0; await round(number); number++) store.save(chat);
   } catch (error) {
     if (abort.signal.aborted) message.stopped = true;
     else Object.assign(message, { error: error.message, status: error.status });

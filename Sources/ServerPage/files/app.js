@@ -7,6 +7,7 @@ import { exportAll, startSettings } from "./settings.js";
 import { $, page, runOf } from "./state.js";
 import { store } from "./store.js";
 import { toast } from "./toast.js";
+import { startTools } from "./tools.js";
 
 const isTyping = () => /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName);
 
@@ -53,6 +54,7 @@ addEventListener("beforeunload", (event) => { if (store.hasUnsaved) event.preven
 if (store.settings.theme) document.documentElement.dataset.theme = store.settings.theme;
 startComposer();
 startSettings();
+startTools();
 store.chats.length > 0 ? openChat(store.chats[0]) : newChat();
 showModel();
 forgetUnused();

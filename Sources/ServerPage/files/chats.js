@@ -6,6 +6,7 @@ import { showModelOf } from "./model.js";
 import { $, page, runOf } from "./state.js";
 import { store } from "./store.js";
 import { toast } from "./toast.js";
+import { showToolsOf } from "./tools.js";
 
 export function showConversations() {
   const wanted = $("search").value.trim().toLowerCase();
@@ -22,6 +23,7 @@ export function openChat(chat) {
   document.body.classList.remove("menu-open");
   $("title").textContent = chat.title || "New chat";
   showModelOf(chat);
+  showToolsOf(chat);
   document.title = chat.title ? `${chat.title} · Pagoda` : "Pagoda";
   $("input").value = store.draft(chat);
   showConversations();

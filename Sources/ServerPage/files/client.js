@@ -23,6 +23,20 @@ export async function suggestions(settings) {
   }
 }
 
+// The servers of tools that the administrator configured: [{ name, state, error, tools: [{ name, description, parameters }] }].
+export async function toolServers(settings) {
+  const response = await reach("/tools", { headers: headers(settings) });
+  if (!response.ok) throw await refusal(response);
+  return (await response.json()).servers;
+}
+
+// Calls a tool: { content, is_error }.
+export async function callTool(call, settings, signal) {
+  const response = await reach("/tools/call", { method: "POST", headers: headers(settings), body: JSON.stringify(call), signal });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
 async function reason(response) {
   if (response.status === 401) return "This server requires an API key.";
   try {
@@ -54,6 +68,10 @@ function body(messages, settings) {
   }
   if (settings.model) request.model = settings.model;
   if (settings.continues) Object.assign(request, { continue_final_message: true, add_generation_prompt: false });
+  if (settings.tools?.length > 0) {
+    request.tools = settings.tools.map(({ seen, description, parameters }) => ({ type: "function", function: { name: seen, description, parameters } }));
+    if (settings.isLast) request.tool_choice = "none";
+  }
   if (settings.thinking) request.enable_thinking = settings.thinking === "on";
   return JSON.stringify(request);
 }
@@ -67,7 +85,7 @@ async function next(reader, signal) {
   }
 }
 
-// Yields { omitted }, { progress }, { text }, { reasoning }, { finish } and { usage } until the answer ends; throws the server's error.
+// Yields { omitted }, { progress }, { text }, { reasoning }, { call }, { finish } and { usage } until the answer ends; throws the server's error.
 export async function* answer(messages, settings, signal) {
   const response = await reach("/v1/chat/completions", { method: "POST", headers: headers(settings), body: body(messages, settings), signal });
   if (!response.ok) throw await refusal(response);
@@ -91,6 +109,7 @@ export async function* answer(messages, settings, signal) {
       const choice = chunk.choices[0];
       if (choice?.delta.content) yield { text: choice.delta.content };
       if (choice?.delta.reasoning_content) yield { reasoning: choice.delta.reasoning_content };
+      for (const { index, id, function: part } of choice?.delta.tool_calls ?? []) yield { call: { index, id, name: part?.name, text: part?.arguments } };
       if (choice?.finish_reason) yield { finish: choice.finish_reason };
       if (chunk.usage) yield { usage: chunk.usage };
     }

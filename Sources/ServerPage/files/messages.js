@@ -1,6 +1,7 @@
 // Messages of the visible chat: their elements, their buttons, and the branches of the conversation.
 import { copy, element, icon, iconButton } from "./dom.js";
 import { run, send } from "./answers.js";
+import { showCalls } from "./calls.js";
 import { thumbnail } from "./images.js";
 import { render } from "./markdown.js";
 import { openSettings } from "./settings.js";
@@ -55,7 +56,7 @@ function messageElement(message) {
     return node;
   }
   const thinking = element("details", { class: "thinking" }, element("summary"), element("div"));
-  node.append(thinking, element("div", { class: "body" }), element("div", { class: "tools" }));
+  node.append(thinking, element("div", { class: "calls" }), element("div", { class: "body" }), element("div", { class: "tools" }));
   updateAnswer(node, message, runOf(page.chat));
   return node;
 }
@@ -89,7 +90,8 @@ export function updateAnswer(node, message, running) {
     thinking.children[0].textContent = isRunning && !message.content ? "Thinking…" : "Thoughts";
     thinking.children[1].textContent = message.reasoning;
   }
-  body.classList.toggle("waiting", isRunning && !message.content && !message.reasoning);
+  showCalls(node.querySelector(".calls"), message, isRunning ? running : undefined);
+  body.classList.toggle("waiting", isRunning && !running.question && !message.content && !message.reasoning);
   render(body, message.content);
   if (isRunning) return tools.replaceChildren(...reading(running.progress));
   node.querySelector(".error")?.remove();
@@ -155,7 +157,7 @@ function edit(node, message) {
 
 // Whether the last answer ended before the model ended it, so that there is more to come.
 function isCut(message) {
-  return (message.stopped || message.finish === "length") && (message.content || message.reasoning) && path(page.chat).at(-1) === message;
+  return (message.stopped || message.finish === "length") && (message.content || message.reasoning || message.rounds) && path(page.chat).at(-1) === message;
 }
 
 function proceed(message) {

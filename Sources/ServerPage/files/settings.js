@@ -4,6 +4,7 @@ import { showModel } from "./model.js";
 import { exportChat, exportJSON, exportMarkdown, importChats } from "./files.js";
 import { $, page } from "./state.js";
 import { store } from "./store.js";
+import { readTools } from "./tools.js";
 
 const form = () => $("settings").querySelector("form");
 const isForChat = () => form().elements.scope.value === "chat";
@@ -38,7 +39,10 @@ export const exportAll = () => exportJSON(store.chats.filter((chat) => chat.mess
 
 export function startSettings() {
   $("settings").addEventListener("input", keep);
-  $("settings").addEventListener("close", () => showModel());
+  $("settings").addEventListener("close", () => {
+    showModel();
+    readTools();
+  });
   $("open-settings").addEventListener("click", () => openSettings());
   $("delete-all").addEventListener("click", () => {
     $("settings").close();

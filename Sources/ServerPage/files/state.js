@@ -3,7 +3,7 @@ import { store } from "./store.js";
 
 export const $ = (id) => document.getElementById(id);
 
-// runs: answers in flight by the chat's id, { chat, message, abort, progress }; models: [{ name, context, images }], and the one of the
+// runs: answers in flight by the chat's id, { chat, message, abort, progress, question }; models: [{ name, context, images }], and the one of the
 // visible chat; suggestions: models that fit the server's machine
 export const page = { chat: null, runs: new Map(), models: [], model: null, suggestions: [] };
 

@@ -39,6 +39,10 @@ function isChat(chat) {
   return chat && typeof chat.id === "string" && Array.isArray(chat.messages);
 }
 
+// Calls of tools, with the lengths of the answer and of the thoughts before them.
+const isRound = (round) => round && Number.isInteger(round.text) && Number.isInteger(round.thought) && Array.isArray(round.calls)
+  && round.calls.every((call) => call && [call.id, call.name, call.arguments, call.state].every((value) => typeof value === "string") && isText(call.result));
+
 const isText = (value) => value === undefined || typeof value === "string";
 
 // Whether every part of an imported chat is what the page expects. Parents come before their children, so that there are no loops.
@@ -48,6 +52,7 @@ function isSound(chat) {
   return chat.messages.every((message) => {
     if (!message || !["user", "assistant"].includes(message.role) || typeof message.content !== "string" || !isText(message.reasoning)) return false;
     if (message.images !== undefined && !(Array.isArray(message.images) && message.images.every((image) => image && typeof image.name === "string"))) return false;
+    if (message.rounds !== undefined && !(Array.isArray(message.rounds) && message.rounds.every(isRound))) return false;
     if (!isTree) return true;
     if (typeof message.id !== "string" || ids.has(message.id) || !ids.has(message.parent)) return false;
     return ids.add(message.id);
@@ -128,9 +133,9 @@ export const store = {
 
   get hasUnsaved() { return unsaved.size > 0; },
 
-  // Imports chats; returns their number.
+  // Imports chats; returns their number. Which tools may be called without asking is not taken from a file.
   add(list) {
-    const added = list.filter(isChat).map((chat) => (chat.leaf === undefined ? fromList(chat) : chat));
+    const added = list.filter(isChat).map((chat) => ({ ...(chat.leaf === undefined ? fromList(chat) : chat), tools: undefined, consents: undefined }));
     for (const chat of added) this.save({ ...chat, id: this.find(chat.id) ? newID() : chat.id });
     return added.length;
   },

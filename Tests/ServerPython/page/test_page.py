@@ -284,7 +284,7 @@ def test_the_reading_of_a_long_prompt_is_shown(page):
     text = page.evaluate("""async () => {
       const { updateAnswer } = await import("/messages.js");
       const node = document.createElement("article");
-      node.innerHTML = '<details class="thinking"><summary></summary><div></div></details><div class="body"></div><div class="tools"></div>';
+      node.innerHTML = '<details class="thinking"><summary></summary><div></div></details><div class="calls"></div><div class="body"></div><div class="tools"></div>';
       const message = { id: "x", content: "", reasoning: "" };
       updateAnswer(node, message, { message, progress: { total: 1000, cache: 0, processed: 430, time_ms: 8800 } });
       return node.querySelector(".tools").textContent;
