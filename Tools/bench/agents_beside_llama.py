@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The table of agents: `pagoda serve` and llama.cpp's server, the same GGUF file, the same agents, one after the other, several rounds.
+
+  Tools/bench/agents_beside_llama.py --llama llama.cpp/build/bin/llama-server --gguf FILE.gguf --agents 100 --rounds 3
+
+Each round starts both servers afresh, so that the shared prompt is not cached, and drives them with `pagoda bench agents` over OpenAI's API.
+Both have the same number of threads, of sequences (--slots) and of tokens per sequence (--context). The file needs a tokenizer and a chat
+template. Prints a table as Markdown, with a row for each run and the medians; --json FILE keeps everything. The machine should be idle otherwise."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+from pathlib import Path
+
+from serve_beside_llama import ROOT, free_port, start
+
+COLUMNS = {"turns per minute": "turns_per_minute", "first token of turn 1, p50 s": "first_p50", "p95 s": "first_p95",
+           "of later turns, p50 s": "later_p50", "p95 s ": "later_p95", "Jain": "fairness", "cached %": "cached_percent", "turns": "completed",
+           "failed": "failed"}
+
+
+def commands(options):
+    """Names, commands and ports of the servers."""
+    ports = free_port(), free_port()
+    pagoda = [options.pagoda, "serve", "--port", ports[0], "--model", options.model or options.gguf, "--threads", options.threads,
+              "--max-num-seqs", options.slots, "--max-model-len", options.context, *options.pagoda_options.split()]
+    llama = [options.llama, "-m", options.gguf, "--host", "127.0.0.1", "--port", ports[1], "-t", options.threads, "-tb", options.threads,
+             "-np", options.slots, "-c", options.slots * options.context, "--jinja", "--no-webui", *options.llama_options.split()]
+    return {"Pagoda": (pagoda, ports[0]), "llama.cpp": (llama, ports[1])}
+
+
+def load(options, port):
+    """What `pagoda bench agents` measures; turns that fail are part of it."""
+    command = [options.pagoda, "bench", "agents", "--json", "--base-url", f"http://127.0.0.1:{port}", "--agents", options.agents,
+               "--turns", options.turns, "--seed", options.seed, *options.agent_options.split()]
+    if options.duration:
+        command += ["--duration", options.duration]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        raise SystemExit(f"the load failed: {done.stderr[-1000:]}{done.stdout[-1000:]}") from None
+
+
+def seconds(rows, key):
+    """The median over turns of one of their times, in seconds; None if no token came."""
+    times = [row[key] for row in rows if row[key] is not None]
+    return statistics.median(times) / 1000 if times else None
+
+
+def measured(result):
+    turns = result["by_turn"]
+    times = {f"{name}_{short}": seconds(rows, f"{key}_ttft_ms") for name, rows in (("first", turns[:1]), ("later", turns[1:]))
+             for short, key in (("p50", "median"), ("p95", "p95"))}
+    return {**result, **times}
+
+
+def cell(value):
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def line(name, row):
+    print(f"| {name} | " + " | ".join(cell(row[key]) for key in COLUMNS.values()) + (" (cut off) |" if row.get("interrupted") else " |"), flush=True)
+
+
+def medians(rows):
+    found = {key: [row[key] for row in rows if row[key] is not None] for key in COLUMNS.values()}
+    return {key: statistics.median(values) if values else None for key, values in found.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llama", type=Path, required=True, help="llama-server")
+    parser.add_argument("--gguf", type=Path, required=True)
+    parser.add_argument("--pagoda", type=Path, default=ROOT / ".build/release/pagoda")
+    parser.add_argument("--model", help="what Pagoda serves instead of the file, such as mini")
+    parser.add_argument("--agents", type=int, default=100)
+    parser.add_argument("--turns", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--slots", type=int, default=32, help="sequences at once")
+    parser.add_argument("--context", type=int, default=8192, help="tokens of a sequence")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--duration", type=int, help="end each run after this many seconds")
+    parser.add_argument("--agent-options", default="", help="further options of pagoda bench agents")
+    parser.add_argument("--pagoda-options", default="", help="further options of pagoda serve")
+    parser.add_argument("--llama-options", default="", help="further options of llama-server")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rows = {"Pagoda": [], "llama.cpp": []}
+    print(f"| {options.agents} agents, {options.turns} turns | " + " | ".join(name.strip() for name in COLUMNS) + " |")
+    print("|---" * (len(COLUMNS) + 1) + "|", flush=True)
+    for number in range(1, options.rounds + 1):
+        for name, (command, port) in commands(options).items():
+            process = start(command, port)
+            try:
+                rows[name].append(measured(load(options, port)))
+            finally:
+                process.terminate()
+                process.wait(timeout=120)
+            line(f"{name}, round {number}", rows[name][-1])
+    for name, found in rows.items():
+        line(f"**{name}, median**", medians(found))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
