@@ -41,11 +41,12 @@ std::vector<float> make_logits(std::mt19937& random) {
 }
 
 void count(Row& row, std::mt19937& random) {
+  const bool repetition = row.params.repetition_penalty != 1.0f;
   row.counts.output.assign(kVocab, 0);
-  for (int i = 0; i < kOutput; ++i) ++row.counts.output[random() % kVocab];
-  if (row.params.repetition_penalty == 1.0f) return;
-  row.counts.in_prompt.assign(kVocab, 0);
-  for (int i = 0; i < kOutput; ++i) row.counts.in_prompt[random() % kVocab] = 1;
+  row.counts.is_listed = true;
+  if (repetition) row.counts.in_prompt.assign(kVocab, 0);
+  for (int i = 0; i < kOutput; ++i) row.counts.note_output(static_cast<int32_t>(random() % kVocab));
+  for (int i = 0; repetition && i < kOutput; ++i) row.counts.note_prompt(static_cast<int32_t>(random() % kVocab));
 }
 
 void allow(Row& row, std::mt19937& random, uint32_t per_mille) {

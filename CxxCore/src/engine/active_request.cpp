@@ -32,14 +32,16 @@ void ActiveRequest::count_tokens(int32_t vocab_size) {
   const bool repetition = params.repetition_penalty != 1.0f;
   if (!repetition && params.presence_penalty == 0.0f && params.frequency_penalty == 0.0f) return;
   counts.output.assign(static_cast<size_t>(vocab_size), 0);
+  counts.ids.reserve(static_cast<size_t>(std::min(sequence.max_num_tokens, vocab_size)));
+  counts.is_listed = true;
   if (!repetition) return;
   counts.in_prompt.assign(static_cast<size_t>(vocab_size), 0);
   for (int32_t id : sequence.tokens)
-    if (!request::is_image_key(id)) counts.in_prompt[id] = 1;
+    if (!request::is_image_key(id)) counts.note_prompt(id);
 }
 
 void ActiveRequest::count_output(int32_t token_id) noexcept {
-  if (!counts.output.empty()) ++counts.output[token_id];
+  if (!counts.output.empty()) counts.note_output(token_id);
 }
 
 std::span<const int32_t> ActiveRequest::find_banned(int32_t num_generated, std::span<const int32_t> more) noexcept {

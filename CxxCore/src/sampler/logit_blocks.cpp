@@ -6,13 +6,7 @@
 #include <bit>
 #include <functional>
 
-// Compiled once per instruction set, chosen when the program starts. Bits are the same: no set changes how a single
-// operation rounds, and no two of them are fused.
-#if defined(__x86_64__) && defined(__GLIBC__) && !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
-#define PAGODA_EVERY_ISA __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define PAGODA_EVERY_ISA
-#endif
+#include "sampler/every_isa.h"
 
 namespace pagoda::sampler {
 namespace {
@@ -48,26 +42,43 @@ struct Survey {
   bool is_good;  // no logit is NaN or +infinity
 };
 
+// Many lanes, so that no operation waits for the one before it; the last steps halve them.
 PAGODA_EVERY_ISA Survey survey_block(const float* logits, size_t count) noexcept {
-  constexpr size_t kLanes = 16;
-  constexpr float kInfinity = __builtin_inff();
-  float lanes[kLanes];
-  uint32_t bad_lanes[kLanes] = {}, bad = 0;
-  std::fill_n(lanes, kLanes, -kInfinity);
+  constexpr size_t kLanes = 64;
+  constexpr uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+  float highest[kLanes];
+  uint32_t largest[kLanes] = {};  // the bits of each lane's largest magnitude: above kInfinity for NaN
+  std::fill_n(highest, kLanes, -__builtin_inff());
   const auto take = [&](size_t lane, float logit) {
-    lanes[lane] = logit > lanes[lane] ? logit : lanes[lane];
-    bad_lanes[lane] |= logit < kInfinity ? 0u : 1u;  // NaN sets the flag too
+    highest[lane] = logit > highest[lane] ? logit : highest[lane];
+    largest[lane] = std::max(largest[lane], std::bit_cast<uint32_t>(logit) & kMagnitude);
   };
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
     for (size_t lane = 0; lane < kLanes; ++lane) take(lane, logits[i + lane]);
-  for (; i < count; ++i) take(0, logits[i]);
-  for (const uint32_t lane : bad_lanes) bad |= lane;
-  return {*std::max_element(lanes, lanes + kLanes), bad == 0};
+  for (; i < count; ++i) take(i % kLanes, logits[i]);
+  for (size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (size_t lane = 0; lane < half; ++lane) {
+      highest[lane] = highest[lane + half] > highest[lane] ? highest[lane + half] : highest[lane];
+      largest[lane] = std::max(largest[lane], largest[lane + half]);
+    }
+  }
+  return {highest[0], largest[0] <= kInfinity && highest[0] < __builtin_inff()};
+}
+
+// A division by 1 changes no bits, and takes longer than everything else here.
+PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float highest) noexcept {
+  uint32_t upper = 0, lower = 0;  // sums of 256 numbers below 2^20 each
+  for (size_t i = 0; i < count; ++i) {
+    const float weight = weight_of(logits[i] - highest);
+    upper += upper_part(weight);
+    lower += lower_part(weight);
+  }
+  return (uint64_t{upper} << 20) + lower;
 }
 
 PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float highest, float temperature) noexcept {
-  uint32_t upper = 0, lower = 0;  // sums of 256 numbers below 2^20 each
+  uint32_t upper = 0, lower = 0;
   for (size_t i = 0; i < count; ++i) {
     const float weight = weight_of((logits[i] - highest) / temperature);
     upper += upper_part(weight);
@@ -76,30 +87,62 @@ PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float hig
   return (uint64_t{upper} << 20) + lower;
 }
 
+// Most groups of a block have none.
+PAGODA_EVERY_ISA size_t find_in_block(const float* logits, size_t count, float least, uint16_t* found) noexcept {
+  constexpr size_t kGroup = 16;
+  size_t num_found = 0, i = 0;
+  for (; i + kGroup <= count; i += kGroup) {
+    uint32_t any = 0;
+    for (size_t lane = 0; lane < kGroup; ++lane) any |= logits[i + lane] >= least ? 1u : 0u;
+    if (any == 0) continue;
+    for (size_t lane = 0; lane < kGroup; ++lane)
+      if (logits[i + lane] >= least) found[num_found++] = static_cast<uint16_t>(i + lane);
+  }
+  for (; i < count; ++i)
+    if (logits[i] >= least) found[num_found++] = static_cast<uint16_t>(i);
+  return num_found;
+}
+
 }  // namespace
 
 LogitBlocks::LogitBlocks(size_t vocab_size)
-    : block_highest_((vocab_size + kBlock - 1) / kBlock), block_sums_(block_highest_.size()) {
-  scratch_.reserve(block_highest_.size());
+    : last_size_(vocab_size == 0 ? 0 : (vocab_size - 1) % kBlock + 1),
+      blocks_((vocab_size + kBlock - 1) / kBlock),
+      block_highest_(blocks_.size()),
+      block_sums_(blocks_.size()) {
+  scratch_.reserve(blocks_.size());
 }
 
 bool LogitBlocks::survey(std::span<const float> logits) noexcept {
-  logits_ = logits;
   bool is_good = true;
-  for (size_t block = 0; block < block_highest_.size(); ++block) {
-    const size_t begin = block * kBlock;
-    const Survey found = survey_block(logits.data() + begin, end_of(block) - begin);
+  for (size_t block = 0; block < blocks_.size(); ++block) {
+    blocks_[block] = logits.data() + block * kBlock;
+    const Survey found = survey_block(blocks_[block], size_of(block));
     block_highest_[block] = found.highest;
     is_good &= found.is_good;
   }
-  highest_ = block_highest_.empty() ? kImpossible : *std::ranges::max_element(block_highest_);
+  settle();
   return is_good;
+}
+
+void LogitBlocks::replace(size_t block, const float* logits) noexcept {
+  blocks_[block] = logits;
+  block_highest_[block] = survey_block(logits, size_of(block)).highest;
+}
+
+void LogitBlocks::settle() noexcept {
+  highest_ = block_highest_.empty() ? kImpossible : *std::ranges::max_element(block_highest_);
 }
 
 int32_t LogitBlocks::first_highest() const noexcept {
   const size_t block = static_cast<size_t>(std::ranges::find(block_highest_, highest_) - block_highest_.begin());
-  const auto begin = logits_.begin() + static_cast<std::ptrdiff_t>(block * kBlock);
-  return static_cast<int32_t>(std::find(begin, logits_.end(), highest_) - logits_.begin());
+  const float* begin = blocks_[block];
+  return static_cast<int32_t>(block * kBlock) +
+         static_cast<int32_t>(std::find(begin, begin + size_of(block), highest_) - begin);
+}
+
+size_t LogitBlocks::find_from(size_t block, float least, uint16_t* found) const noexcept {
+  return find_in_block(blocks_[block], size_of(block), least, found);
 }
 
 float LogitBlocks::reached_by(size_t count) const {
@@ -111,20 +154,29 @@ float LogitBlocks::reached_by(size_t count) const {
 }
 
 size_t LogitBlocks::weigh_block(size_t block, float temperature, float* weights) const noexcept {
-  const size_t begin = block * kBlock, count = end_of(block) - begin;
-  const float* logits = logits_.data() + begin;
-  for (size_t i = 0; i < count; ++i) weights[i] = weight_of((logits[i] - highest_) / temperature);
+  const size_t count = size_of(block);
+  for (size_t i = 0; i < count; ++i) weights[i] = weight_of((blocks_[block][i] - highest_) / temperature);
   return count;
 }
 
 uint64_t LogitBlocks::sum_weights(float temperature) noexcept {
+  constexpr float kWeightless = -28.0f;  // kWeightOne times e^-28 is less than 1
   uint64_t total = 0;
-  for (size_t block = 0; block < block_sums_.size(); ++block) {
-    const size_t begin = block * kBlock;
-    block_sums_[block] = sum_block(logits_.data() + begin, end_of(block) - begin, highest_, temperature);
-    total += block_sums_[block];
+  for (size_t block = 0; block < blocks_.size(); ++block) {
+    uint64_t& sum = block_sums_[block];
+    if ((block_highest_[block] - highest_) / temperature < kWeightless) sum = 0;
+    else if (temperature == 1.0f) sum = sum_block(blocks_[block], size_of(block), highest_);
+    else sum = sum_block(blocks_[block], size_of(block), highest_, temperature);
+    total += sum;
   }
   return total;
+}
+
+uint64_t LogitBlocks::sum_of_blocks_from(float least) const noexcept {
+  uint64_t sum = 0;
+  for (size_t block = 0; block < blocks_.size(); ++block)
+    sum += block_highest_[block] >= least ? block_sums_[block] : 0;
+  return sum;
 }
 
 int32_t LogitBlocks::id_at(uint64_t target, float temperature) const noexcept {

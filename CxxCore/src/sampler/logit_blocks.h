@@ -34,11 +34,18 @@ class LogitBlocks {
 
   // Takes a row, which must outlive its use here. Returns false if a logit is NaN or +infinity; -infinity is allowed.
   bool survey(std::span<const float> logits) noexcept;
+  size_t num_blocks() const noexcept { return blocks_.size(); }
+  size_t size_of(size_t block) const noexcept { return block + 1 < blocks_.size() ? kBlock : last_size_; }
+  const float* block(size_t block) const noexcept { return blocks_[block]; }
+  // Takes other logits for one block, as many as before. settle() follows the last one.
+  void replace(size_t block, const float* logits) noexcept;
+  void settle() noexcept;
 
   float highest() const noexcept { return highest_; }
-  int32_t first_highest() const noexcept;            // the lowest id among equal maxima
-  float reached_by(size_t count) const;              // a threshold that at least `count` logits reach
-  uint64_t sum_weights(float temperature) noexcept;  // sum of e^((logit - highest) / temperature)
+  int32_t first_highest() const noexcept;                   // the lowest id among equal maxima
+  float reached_by(size_t count) const;                     // a threshold that at least `count` logits reach
+  uint64_t sum_weights(float temperature) noexcept;         // sum of e^((logit - highest) / temperature)
+  uint64_t sum_of_blocks_from(float least) const noexcept;  // of the last sum_weights(): blocks with a logit >= `least`
   // The id at which the running sum of the weights of the last sum_weights() exceeds `target`, which is below the
   // total.
   int32_t id_at(uint64_t target, float temperature) const noexcept;
@@ -46,22 +53,24 @@ class LogitBlocks {
   // Calls visit(id, logit) for all logits >= `least`, by ascending id.
   template <class Visit>
   void for_each_from(float least, Visit&& visit) const {
-    for (size_t block = 0; block < block_highest_.size(); ++block) {
+    uint16_t found[kBlock];
+    for (size_t block = 0; block < blocks_.size(); ++block) {
       if (block_highest_[block] < least) continue;
-      for (size_t id = block * kBlock; id < end_of(block); ++id)
-        if (logits_[id] >= least) visit(static_cast<int32_t>(id), logits_[id]);
+      const size_t count = find_from(block, least, found);
+      for (size_t i = 0; i < count; ++i)
+        visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
     }
   }
 
  private:
   static constexpr float kImpossible = -__builtin_inff();
-  size_t end_of(size_t block) const noexcept {
-    return (block + 1) * kBlock < logits_.size() ? (block + 1) * kBlock : logits_.size();
-  }
+  // Lists the indices in a block of the logits >= `least`; returns their number.
+  size_t find_from(size_t block, float least, uint16_t* found) const noexcept;
   // Fills in the weights of a block's logits; returns their number.
   size_t weigh_block(size_t block, float temperature, float* weights) const noexcept;
 
-  std::span<const float> logits_;
+  size_t last_size_ = 0;              // logits of the last block
+  std::vector<const float*> blocks_;  // the logits of each block; kBlock, except in the last one
   float highest_ = kImpossible;
   std::vector<float> block_highest_;
   mutable std::vector<float> scratch_;  // for selections among blocks

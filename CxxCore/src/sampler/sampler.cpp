@@ -2,9 +2,7 @@
 #include "sampler/sampler.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 
@@ -16,57 +14,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kMinusInfinity = -kInfinity;
-constexpr float kHighest =
-    std::numeric_limits<float>::max();  // adjusted logits stay below +infinity, so their differences are finite
-constexpr float kRemovingBias = -100.0f;
 constexpr uint64_t kExclusions = 0x787463;  // XTC's random numbers are independent of the draws
-
-// Whether any of `count` values is not zero; the compiler reads many at once.
-template <class T>
-bool has_any(const T* values, size_t count) noexcept {
-  T any = 0;
-  for (size_t i = 0; i < count; ++i) any |= values[i];
-  return any != 0;
-}
-
-// Most tokens of a vocabulary occur neither in the prompt nor in the answer: groups without any are skipped.
-void apply_penalties(const SamplingParams& params, const TokenCounts& counts, std::span<float> logits) {
-  constexpr size_t kGroup = 16;
-  const bool repetition = params.repetition_penalty != 1.0f;
-  const bool has_prompt = repetition && counts.in_prompt.size() >= logits.size();
-  const bool has_output = counts.output.size() >= logits.size();
-  for (size_t begin = 0; begin < logits.size(); begin += kGroup) {
-    const size_t end = std::min(begin + kGroup, logits.size());
-    if (!(has_output && has_any(&counts.output[begin], end - begin)) &&
-        !(has_prompt && has_any(&counts.in_prompt[begin], end - begin)))
-      continue;
-    for (size_t id = begin; id < end; ++id) {
-      const uint32_t count = has_output ? counts.output[id] : 0;
-      const bool is_repeated = repetition && (count > 0 || (has_prompt && counts.in_prompt[id] != 0));
-      if (count == 0 && !is_repeated) continue;
-      float& logit = logits[id];
-      if (is_repeated) logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
-      if (count > 0) logit -= params.frequency_penalty * static_cast<float>(count) + params.presence_penalty;
-      logit = std::min(logit, kHighest);
-    }
-  }
-}
-
-// Copies the allowed logits; the others become -infinity. Masks allow most tokens or few: the rarer bits are visited.
-void copy_allowed(std::span<const uint64_t> allowed, std::span<const float> from, std::span<float> to) noexcept {
-  for (size_t begin = 0; begin < from.size(); begin += 64) {
-    const size_t count = std::min<size_t>(64, from.size() - begin);
-    const uint64_t inside = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
-    const uint64_t word = begin / 64 < allowed.size() ? allowed[begin / 64] & inside : 0;
-    const bool is_sparse = std::popcount(word) <= 32;
-    if (is_sparse) std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(begin), count, kMinusInfinity);
-    else std::memcpy(&to[begin], &from[begin], count * sizeof(float));
-    for (uint64_t rest = is_sparse ? word : ~word & inside; rest != 0; rest &= rest - 1) {
-      const size_t id = begin + static_cast<size_t>(std::countr_zero(rest));
-      to[id] = is_sparse ? from[id] : kMinusInfinity;
-    }
-  }
-}
 
 bool changes_logits(const SampleInput& input) noexcept {
   return input.dry_scratch != nullptr || input.params->top_n_sigma > 0 || !input.params->logit_bias.empty() ||
@@ -100,11 +48,15 @@ uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept
 
 }  // namespace
 
-void copy_admissible(const SampleInput& input, std::span<float> to) noexcept {
-  if (!input.allowed.empty()) copy_allowed(input.allowed, input.logits, to);
-  else std::ranges::copy(input.logits, to.begin());
-  for (const int32_t id : input.banned)
-    if (id >= 0 && static_cast<size_t>(id) < to.size()) to[id] = kMinusInfinity;
+void TokenCounts::note_output(int32_t id) noexcept {
+  const auto at = static_cast<size_t>(id);
+  if (output[at]++ == 0 && (in_prompt.empty() || in_prompt[at] == 0)) ids.push_back(id);
+}
+
+void TokenCounts::note_prompt(int32_t id) noexcept {
+  const auto at = static_cast<size_t>(id);
+  if (in_prompt[at] == 0 && output[at] == 0) ids.push_back(id);
+  in_prompt[at] = 1;
 }
 
 bool is_admissible(const SampleInput& input, int32_t id) noexcept {
@@ -129,7 +81,8 @@ Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
 Sampler::Sampler(int32_t vocab_size)
     : raw_(static_cast<size_t>(std::max(vocab_size, 0))),
       adjusted_(static_cast<size_t>(std::max(vocab_size, 0))),
-      changed_(static_cast<size_t>(std::max(vocab_size, 0))) {
+      changed_(static_cast<size_t>(std::max(vocab_size, 0))),
+      is_changed_(adjusted_.num_blocks()) {
   candidates_.reserve(changed_.size());
   scratch_.reserve(changed_.size());
 }
@@ -207,20 +160,7 @@ Status Sampler::adjust(const SampleInput& input) {
     adjusted_ = raw_;
     return ok_status();
   }
-  if (!input.allowed.empty()) copy_allowed(input.allowed, input.logits, changed_);
-  else std::ranges::copy(input.logits, changed_.begin());
-  const auto is_in_range = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
-  for (const LogitBias& entry : input.params->logit_bias) {
-    if (!is_in_range(entry.token_id)) continue;
-    float& logit = changed_[entry.token_id];
-    logit = entry.bias <= kRemovingBias ? kMinusInfinity : std::min(logit + entry.bias, kHighest);
-  }
-  if (input.counts != nullptr) apply_penalties(*input.params, *input.counts, changed_);
-  if (input.dry_scratch != nullptr) apply_dry(input.params->dry, input.history, *input.dry_scratch, changed_);
-  for (const int32_t id : input.banned) {
-    if (is_in_range(id)) changed_[id] = kMinusInfinity;
-  }
-  adjusted_.survey(changed_);
+  change(input);
   if (input.params->top_n_sigma > 0) keep_top_n_sigma(input.params->top_n_sigma);
   if (adjusted_.highest() == kMinusInfinity)
     return make_error(StatusCode::invalid_argument, "logit_bias, banned ids and the grammar leave no token to sample");
@@ -239,13 +179,17 @@ void Sampler::gather(size_t count) {
   std::ranges::sort(candidates_, {}, &Candidate::id);
 }
 
-void Sampler::gather_from(uint64_t least, float temperature) {
-  // Slightly below the logit of that weight, for rounding; the weight itself decides.
+// Slightly below the logit of that weight, for rounding; the weight itself decides.
+float Sampler::bound_of(uint64_t least, float temperature) const noexcept {
   const double part = static_cast<double>(least) / static_cast<double>(kWeightOne);
   const float distance = static_cast<float>(std::log(part)) * temperature * 1.001f - temperature * 1e-3f;
   const float bound = adjusted_.highest() + distance;
+  return bound - std::abs(bound) * 1e-5f;
+}
+
+void Sampler::gather_from(uint64_t least, float temperature) {
   candidates_.clear();
-  adjusted_.for_each_from(bound - std::abs(bound) * 1e-5f, [&](int32_t id, float logit) {
+  adjusted_.for_each_from(bound_of(least, temperature), [&](int32_t id, float logit) {
     const uint64_t weight = whole_weight(weight_of((logit - adjusted_.highest()) / temperature));
     if (weight >= least) candidates_.push_back({logit, id, weight});
   });
@@ -255,6 +199,7 @@ void Sampler::gather_from(uint64_t least, float temperature) {
 // likely of that mass: the weight is lowered until they do. Returns it; at `least`, any wanted mass is reached.
 uint64_t Sampler::gather_mass(uint64_t wanted, uint64_t least, float temperature) {
   for (uint64_t weight = kWeightOne >> 6; weight > least; weight >>= 3) {
+    if (adjusted_.sum_of_blocks_from(bound_of(weight, temperature)) < wanted) continue;  // nor have their tokens
     gather_from(weight, temperature);
     if (total_weight() >= wanted) return weight;
   }

@@ -22,6 +22,11 @@ struct TokenCounts {
   // Covers the whole vocabulary, even if a draft sampler sees only part of it.
   std::vector<uint32_t> output;    // [vocab] occurrences in the output; empty if no penalty is set
   std::vector<uint8_t> in_prompt;  // [vocab] 1 if the token is in the prompt; empty if no repetition penalty is set
+  std::vector<int32_t> ids;        // those that either contains, each once
+  bool is_listed = false;          // `ids` is complete; otherwise the sampler searches the counts
+
+  void note_output(int32_t id) noexcept;  // `ids` must have room
+  void note_prompt(int32_t id) noexcept;
 };
 
 struct SampleInput {
@@ -62,12 +67,18 @@ class Sampler {
   static bool more_likely(const Candidate& a, const Candidate& b) noexcept;
   Status check(const SampleInput& input);
   Status adjust(const SampleInput& input);
+  void change(const SampleInput& input);
+  float& changed(size_t id);  // the logit of a token, in a block that may be changed
+  void change_all();
+  void apply_mask(std::span<const uint64_t> allowed);
+  void apply_penalties(const SamplingParams& params, const TokenCounts& counts);
   int32_t pick(const SampleInput& input);
   float temperature_for(const SamplingParams& params) const;
   bool truncate(const SamplingParams& params, float temperature, bool needs_all);
   void keep_top_n_sigma(float n);
   void exclude_top_choices(float threshold);
-  void gather(size_t count);                            // the `count` most likely
+  void gather(size_t count);  // the `count` most likely
+  float bound_of(uint64_t least, float temperature) const noexcept;
   void gather_from(uint64_t least, float temperature);  // all with at least this weight
   uint64_t gather_mass(uint64_t wanted, uint64_t least, float temperature);
   void weigh(float temperature);
@@ -77,8 +88,9 @@ class Sampler {
   void fill_logprobs(const SampleInput& input, SampleOutput& output);
 
   LogitBlocks raw_;                    // the input logits
-  LogitBlocks adjusted_;               // logits after bias, penalties and bans: the input, or changed_
-  std::vector<float> changed_;         // [vocab]
+  LogitBlocks adjusted_;               // logits after bias, penalties and bans: blocks of the input, or of changed_
+  std::vector<float> changed_;         // [vocab] only the blocks that differ from the input
+  std::vector<uint8_t> is_changed_;    // [blocks] 1 if the block is in changed_
   std::vector<Candidate> candidates_;  // tokens that may be drawn, by ascending id
   std::vector<Candidate> scratch_;     // for selections that do not keep the order
 };

@@ -39,6 +39,7 @@ void Sampler::keep_top_n_sigma(float n) {
   const double mean = sum / static_cast<double>(count);
   const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
   const auto least = static_cast<float>(highest - static_cast<double>(n) * deviation);
+  change_all();
   for (float& logit : changed_)
     if (logit < least) logit = -std::numeric_limits<float>::infinity();
   adjusted_.survey(changed_);
