@@ -134,9 +134,11 @@ void Scheduler::schedule_prompts(int32_t budget) {
   std::ranges::sort(prompts_, [this](const Sequence* a, const Sequence* b) { return queue_.precedes(*a, *b); });
   queue_.begin_pass();
   num_tries_ = num_parked_ = 0;
-  const auto is_plain = [](const ScheduledSequence& row) { return !row.sequence->is_scored; };
-  num_scored_left_ =
-      std::ranges::any_of(plan_.rows, is_plain) ? kScoredBeside : INT32_MAX;  // rows of those that decode
+  // The rows so far are of sequences that decode, or the last ones of prompts, which may be scored.
+  const auto answers = [](const ScheduledSequence& row) {
+    return !row.sequence->is_scored || row.sequence->num_computed_tokens >= row.sequence->num_prompt_tokens;
+  };
+  num_scored_left_ = std::ranges::any_of(plan_.rows, answers) ? kScoredBeside : INT32_MAX;
   for (size_t i = 0; budget > kept && static_cast<int32_t>(plan_.rows.size()) < max_rows_;) {
     Sequence* sequence = i < prompts_.size() ? prompts_[i] : nullptr;
     if (Sequence* newcomer = next_newcomer(sequence)) {

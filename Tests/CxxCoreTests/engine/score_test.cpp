@@ -208,34 +208,46 @@ PAGODA_TEST(score_refuses_ids_and_counts_out_of_range) {
 }
 
 }  // namespace
-// A row of log probabilities takes about as long as a small step: a few of them fit beside an answer.
+// A row of log probabilities takes about as long as a small step: a few of them fit beside an answer, also beside that
+// of a prompt that was scored itself. The bits are those of whole steps.
 PAGODA_TEST(engine_scores_a_prompt_in_small_parts_while_another_answers) {
-  FakeHarness harness({.num_blocks = 256, .max_num_seqs = 4, .max_num_tokens = 128});
   std::mt19937_64 rng(test::seed(5));
-  Recorder answer, scores, more;
-  CHECK_OK(harness.add(request_of(random_ids(rng, test::kFakeVocab, 8), 1000), 1, answer));
-  harness.core->step();
-  for (Recorder* recorder : {&scores, &more}) {
-    Request request = request_of(random_ids(rng, test::kFakeVocab, 300), 4);
-    request.num_prompt_logprobs = 0;
-    CHECK_OK(harness.add(request, recorder == &scores ? 2 : 3, *recorder));
+  Request requests[2];
+  for (Request& request : requests) {
+    request = request_of(random_ids(rng, test::kFakeVocab, 300), 4);
+    request.num_prompt_logprobs = 2;
   }
-  const auto num_scored = [&] { return scores.prompt_tokens.size() + more.prompt_tokens.size(); };
-  while (!(scores.finished && more.finished) && !test::failed()) {
-    const size_t num_tokens = answer.tokens.size(), before = num_scored();
+  const test::Shape limits{.num_blocks = 256, .max_num_seqs = 4, .max_num_tokens = 128};
+  Recorder alone[2];
+  for (size_t i = 0; i < 2; ++i) {
+    FakeHarness harness(limits);
+    CHECK_OK(harness.add(requests[i], 1, alone[i]));
     harness.core->step();
-    CHECK_EQ(answer.tokens.size(), num_tokens + 1);
-    CHECK(num_scored() - before <= static_cast<size_t>(scheduler::kScoredBeside));
+    CHECK_EQ(alone[i].prompt_tokens.size(), size_t{128});  // whole steps
+    harness.run();
   }
-  harness.core->cancel(1);
-  // Alone it takes whole steps.
-  Recorder alone;
-  Request request = request_of(random_ids(rng, test::kFakeVocab, 300), 4);
-  request.num_prompt_logprobs = 0;
-  CHECK_OK(harness.add(request, 4, alone));
-  harness.core->step();
-  CHECK_EQ(alone.prompt_tokens.size(), size_t{128});
-  harness.run();
+  for (const int32_t num_prompt_logprobs : {-1, 0}) {
+    FakeHarness harness(limits);
+    Recorder answer, beside[2];
+    Request decoder = request_of(random_ids(rng, test::kFakeVocab, 8), 1000);
+    decoder.num_prompt_logprobs = num_prompt_logprobs;
+    CHECK_OK(harness.add(decoder, 1, answer));
+    harness.core->step();
+    for (size_t i = 0; i < 2; ++i) CHECK_OK(harness.add(requests[i], 2 + i, beside[i]));
+    const auto num_scored = [&] { return beside[0].prompt_tokens.size() + beside[1].prompt_tokens.size(); };
+    while (!(beside[0].finished && beside[1].finished) && !test::failed()) {
+      const size_t num_tokens = answer.tokens.size(), before = num_scored();
+      harness.core->step();
+      CHECK_EQ(answer.tokens.size(), num_tokens + 1);
+      CHECK(num_scored() - before <= static_cast<size_t>(scheduler::kScoredBeside));
+    }
+    harness.core->cancel(1);
+    harness.run();
+    for (size_t i = 0; i < 2; ++i) {
+      CHECK(beside[i].prompt_bits == alone[i].prompt_bits && beside[i].prompt_ranks == alone[i].prompt_ranks);
+      CHECK(beside[i].tokens == alone[i].tokens);
+    }
+  }
 }
 
 }  // namespace pagoda::engine
