@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Keeps two servers on one prefix folder busy for some minutes, with aborts, schemas and long prompts, and checks them.
 
-Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8] [--default-caches]
+Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8] [--attackers 0] [--default-caches]
 The exit status is 1 unless all of this holds: every request is answered or was aborted here; answers to the same request are the same
 each time and on both servers; an answer under a schema matches it; nothing runs or waits at the end; memory after the first fifth of the
 time (when caches are full) and at the end differs by less than 1 %. One line per minute shows the progress.
+With --attackers, so many clients with another key send the requests of soak_attacks.py meanwhile: none may be answered with 5xx other
+than 503, and the response times of the other clients are printed. Memory then counts from half of the time on, and may differ by 5 %:
+attackers' grammars are cached too.
 With --default-caches the caches have their default sizes. Memory is used on demand, so they are filled first,
 with different prompts, until each server has evicted cached KV blocks.
 """
@@ -22,16 +25,20 @@ import threading
 import time
 from pathlib import Path
 
+from soak_attacks import attack
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0,
           "maximum": 150}, "tags": {"type": "array", "items": {"enum": ["a", "b", "c"]}, "maxItems": 3}},
           "required": ["name", "age", "tags"], "additionalProperties": False}
+KEYS = {"client": "soak-client-key", "attacker": "soak-attacker-key"}
 WORDS = "the river bends and a bridge of stone stands over it while boats pass below in the morning light".split()
 
 
 class Server:
     def __init__(self, program, folder, log, sizes):
-        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, *sizes]
+        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, *sizes,
+                   "--api-key", KEYS["client"], "--api-key", KEYS["attacker"]]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         match = re.search(r"http://([^:/ ]+):(\d+)/", line)
@@ -41,7 +48,7 @@ class Server:
 
     def get(self, path):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=600)
-        connection.request("GET", path)
+        connection.request("GET", path, headers=headers())
         return connection.getresponse().read().decode()
 
     def resident_bytes(self):
@@ -50,6 +57,10 @@ class Server:
 
     def metric(self, name):
         return float(re.search(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", self.get("/metrics"), re.MULTILINE).group(1))
+
+
+def headers(who="client"):
+    return {"Content-Type": "application/json", "Authorization": f"Bearer {KEYS[who]}"}
 
 
 def make_request(kind, number):
@@ -79,7 +90,7 @@ def fill(server):
         prompt = " ".join(rng.choice(WORDS) + str(i) for i in range(400))
         connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
         connection.request("POST", "/v1/completions", json.dumps({"model": "mini", "prompt": prompt, "max_tokens": 1}),
-                           {"Content-Type": "application/json"})
+                           headers())
         if connection.getresponse().status != 200:
             raise SystemExit("soak: a prompt that fills the cache was refused")
         connection.close()
@@ -92,6 +103,7 @@ class Soak:
         self.lock = threading.Lock()
         self.counts = collections.Counter()
         self.answers = {}  # answers by request
+        self.seconds = []  # response times of clients, by order of their ends
         self.faults = []
 
     def note(self, fault):
@@ -101,7 +113,7 @@ class Soak:
     def abort(self, server, body, rng):
         """Reads part of a stream, or nothing, and closes the connection."""
         connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
-        connection.request("POST", "/v1/chat/completions", json.dumps({**body, "stream": True}), {"Content-Type": "application/json"})
+        connection.request("POST", "/v1/chat/completions", json.dumps({**body, "stream": True}), headers())
         if rng.random() < 0.7:
             response = connection.getresponse()
             response.read(rng.randint(1, 600))
@@ -109,7 +121,7 @@ class Soak:
 
     def ask(self, server, key, body):
         connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
-        connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers())
         response = connection.getresponse()
         answer = json.loads(response.read())
         connection.close()
@@ -132,11 +144,41 @@ class Soak:
                 if kind == "abort":
                     self.abort(server, make_request(rng.choice(["plain", "schema", "long"]), number), rng)
                 else:
+                    begin = time.monotonic()
                     self.ask(server, (kind, number), make_request(kind, number))
+                    with self.lock:
+                        self.seconds.append(time.monotonic() - begin)
                 with self.lock:
                     self.counts[kind] += 1
             except Exception as error:  # a lost answer
                 self.note(f"{kind} {number}: {error!r}")
+
+    def attacker(self, seed):
+        rng = random.Random(f"attacker {seed}")
+        while time.monotonic() < self.end:
+            name, path, body = attack(rng)
+            server = rng.choice(self.servers)
+            try:
+                connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
+                connection.request("POST", path, body.encode(), headers("attacker"))
+                response = connection.getresponse()
+                text = response.read()
+                connection.close()
+                if response.status >= 500 and response.status != 503:
+                    self.note(f"{name}: status {response.status}: {text[:200]}")
+                with self.lock:
+                    self.counts[f"{name} {response.status}"] += 1
+            except OSError as error:  # the server may close the connection of a body that it refuses
+                with self.lock:
+                    self.counts[f"{name} {type(error).__name__}"] += 1
+                if any(server.process.poll() is not None for server in self.servers):
+                    return self.note(f"a server ended after {name}")
+
+    def response_times(self):
+        ordered = sorted(self.seconds)
+        parts = {name: ordered[min(len(ordered) - 1, int(share * len(ordered)))] for name, share in
+                 {"median": 0.5, "p95": 0.95, "p99": 0.99, "longest": 1.0}.items()} if ordered else {}
+        return ", ".join(f"{name} {seconds:.3f} s" for name, seconds in parts.items())
 
 
 def main():
@@ -144,6 +186,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--program", type=Path, default=ROOT / ".build/release/pagoda")
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--attackers", type=int, default=0)
     parser.add_argument("--default-caches", action="store_true")
     options = parser.parse_args()
     folder, log = tempfile.TemporaryDirectory(), tempfile.TemporaryFile(mode="w+")
@@ -156,13 +199,14 @@ def main():
     begin = time.monotonic()
     soak = Soak(servers, begin + 60 * options.minutes)
     threads = [threading.Thread(target=soak.client, args=(i,)) for i in range(options.clients)]
+    threads += [threading.Thread(target=soak.attacker, args=(i,)) for i in range(options.attackers)]
     for thread in threads:
         thread.start()
     settled = None
     next_report = begin + 60
     while any(thread.is_alive() for thread in threads):
         time.sleep(0.5)
-        if settled is None and time.monotonic() - begin > 12 * options.minutes:
+        if settled is None and time.monotonic() - begin > (30 if options.attackers else 12) * options.minutes:
             settled = [server.resident_bytes() for server in servers]
         if time.monotonic() > next_report:
             next_report += 60
@@ -178,12 +222,13 @@ def main():
         print(f"memory {before / 1e6:.1f} MB, at the end {after / 1e6:.1f} MB ({100 * (after / before - 1):+.2f} %); "
               f"masks {server.metric('pagoda:grammar_masks_total'):.0f}, late {server.metric('pagoda:grammar_late_masks_total'):.0f}; "
               f"prefix files read {server.metric('pagoda:prefix_disk_reads_total'):.0f}, written {server.metric('pagoda:prefix_disk_writes_total'):.0f}")
-        if abs(after / before - 1) > 0.01:
+        if abs(after / before - 1) > (0.05 if options.attackers else 0.01):
             soak.note(f"memory grew from {before} to {after} bytes")
         server.process.terminate()
         if server.process.wait(timeout=120) != 0:
             soak.note(f"a server ended with status {server.process.returncode}")
     print(f"{sum(soak.counts.values())} requests: {dict(soak.counts)}; {len(soak.answers)} different ones")
+    print(f"response times of clients: {soak.response_times()}")
     for fault in soak.faults[:20]:
         print("fault:", fault)
     return 1 if soak.faults else 0
