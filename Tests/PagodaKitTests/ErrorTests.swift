@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("maximumSequences", EngineOptions(maximumSequences: 0)),
+    ("maximumSequences", EngineOptions(maximumSequences: -1)),
     ("maximumSequences", EngineOptions(maximumSequences: 9999)),
     ("blockSize", EngineOptions(blockSize: 7)), ("maximumModelLength", EngineOptions(maximumModelLength: 1 << 27)),
     ("maximumDrafts", EngineOptions(maximumDrafts: 99)), ("kvCacheBytes", EngineOptions(kvCacheBytes: 1)),

@@ -42,7 +42,9 @@ enum SharedOptions {
       Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
       Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
       Option("threads", short: "t", value: "N", help: "worker threads (default: one per usable core)"),
-      Option("max-num-seqs", value: "N", help: "maximum number of running sequences (default 16)"),
+      Option(
+        "max-num-seqs", value: "N",
+        help: "maximum number of running sequences (default 16, on a GPU with memory of its own up to 256)"),
       Option("max-num-batched-tokens", value: "N", help: "maximum tokens per step (default 256; metal 512, cuda 2048)"),
       Option(
         "max-step-ms", value: "N",
@@ -113,7 +115,7 @@ extension Arguments {
     if let folder = try folder("weight-cache") { options.weightCacheFolder = folder }
     if let bytes = try bytes("weight-cache-disk") { options.weightCacheDiskBytes = bytes }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
-    if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
+    options.maximumSequences = Int(try integer("max-num-seqs", in: counts) ?? 0)  // 0: what the device can serve
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }
     if let time = try integer("max-step-ms", in: -1...1_000_000) {
       options.maximumStepMilliseconds = time < 0 ? .infinity : time == 0 ? nil : Double(time)

@@ -188,6 +188,28 @@ PAGODA_TEST(engine_caches_are_small_by_default_where_the_gpu_draws_the_screen) {
   CHECK_EQ(engine::default_cache_share(card), 0.95);
 }
 
+PAGODA_TEST(engine_runs_as_many_sequences_as_a_card_can_serve) {
+  device::DeviceInfo cpu, mac, card, desktop;
+  mac.max_step_seconds = 0.1;
+  card.has_own_memory = desktop.has_own_memory = true;
+  desktop.max_step_seconds = 0.1;  // drives a screen
+  const int64_t gib = int64_t{1} << 30;
+  for (const device::DeviceInfo& info : {cpu, mac, desktop})
+    CHECK_EQ(engine::default_num_seqs(info, 100 * gib, 1 << 20, 1 << 10), 16);
+  CHECK_EQ(engine::default_num_seqs(card, 100 * gib, 1 << 20, 1 << 10), 256);
+  // A state of 196 MB and 64 KiB per token, as 27 billion parameters have them: half of the memory, 452 MiB each.
+  CHECK_EQ(engine::default_num_seqs(card, 80 * gib, int64_t{196} << 20, 1 << 16), 90);
+  CHECK_EQ(engine::default_num_seqs(card, gib, int64_t{196} << 20, 1 << 16), 16);
+  CHECK_EQ(engine::default_num_seqs(card, -gib, 0, 0), 16);
+  EngineOptions options = cpu_options();
+  for (const int32_t asked : {0, 5}) {
+    options.max_num_seqs = asked;
+    const auto inspected = inspect(mini(), options);
+    REQUIRE_OK(inspected);
+    CHECK_EQ(inspected->plan.limits.max_num_seqs, asked > 0 ? asked : 16);
+  }
+}
+
 PAGODA_TEST(engine_caches_leave_room_for_the_workspace) {
   const auto opened = test::open_model(mini());
   REQUIRE_OK(opened);
@@ -223,7 +245,7 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
   };
   CHECK(message([](EngineOptions& o) { o.block_size = 7; }).find("block_size") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.num_threads = -1; }).find("threads") != std::string::npos);
-  CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max_num_seqs") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.max_num_seqs = -1; }).find("max_num_seqs") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = -1; }).find("max_num_batched_tokens") !=
         std::string::npos);
   CHECK(message([](EngineOptions& o) { o.kv_dtype = "int3"; }).find("kv_dtype \"int3\"") != std::string::npos);

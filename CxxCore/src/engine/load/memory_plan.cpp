@@ -12,6 +12,8 @@ namespace pagoda::engine {
 namespace {
 
 constexpr int64_t kScreenTokens = 32768;  // a 4B model's context of 262,144 would take 18 GB of a Mac's memory
+constexpr int64_t kManySequences = 256;
+constexpr int64_t kTokensPerSequence = 4096;  // for which half of a card's memory must suffice
 constexpr int64_t kMinDefaultCheckpoints = 32;
 constexpr int64_t kCheckpointsPerSequence = 16;  // waiting agents resume each from one of its own
 constexpr int64_t kMaxCheckpoints = 1 << 20;
@@ -86,6 +88,13 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
   return device.name == "metal" ? 512 : 256;
 }
 
+int32_t default_num_seqs(const device::DeviceInfo& device, int64_t left_bytes, int64_t state_slot_bytes,
+                         int64_t token_bytes) noexcept {
+  if (!device.has_own_memory || device.max_step_seconds > 0) return kFewSequences;
+  const int64_t sequence_bytes = std::max<int64_t>(1, state_slot_bytes + kTokensPerSequence * token_bytes);
+  return static_cast<int32_t>(std::clamp<int64_t>(left_bytes / 2 / sequence_bytes, kFewSequences, kManySequences));
+}
+
 double default_cache_share(const device::DeviceInfo& device) noexcept { return device.has_own_memory ? 0.95 : 0.4; }
 
 int64_t default_cache_tokens(const device::DeviceInfo& device, int64_t wanted_len, int32_t max_num_seqs,
@@ -103,7 +112,7 @@ int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layou
 
 Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("num_threads", options.num_threads, 0, 1024));
-  PAGODA_RETURN_IF_ERROR(check_range("max_num_seqs", options.max_num_seqs, 1, 4096));
+  PAGODA_RETURN_IF_ERROR(check_range("max_num_seqs", options.max_num_seqs, 0, 4096));
   PAGODA_RETURN_IF_ERROR(check_range("max_num_batched_tokens", options.max_num_batched_tokens, 0, 1 << 20));
   PAGODA_RETURN_IF_ERROR(check_range("max_model_len", options.max_model_len, 0, 1 << 28));
   PAGODA_RETURN_IF_ERROR(check_range("num_kv_blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
@@ -158,7 +167,11 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   limits.block_size = options.block_size;
   limits.max_num_tokens =
       options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
-  limits.max_num_seqs = std::min(options.max_num_seqs, limits.max_num_tokens);  // every sequence can advance in a step
+  const int64_t left_bytes = plan.device_limit_bytes - weights_bytes - adapter_bytes;
+  const int32_t num_seqs = options.max_num_seqs > 0 ? options.max_num_seqs
+                                                    : default_num_seqs(device.info(), left_bytes, plan.state_slot_bytes,
+                                                                       plan.kv_block_bytes / limits.block_size);
+  limits.max_num_seqs = std::min(num_seqs, limits.max_num_tokens);  // every sequence can advance in a step
   const int32_t num_running_slots = layout.has_state() ? limits.max_num_seqs : 0;
   plan.state_bytes = num_running_slots * plan.state_slot_bytes;
   limits.num_checkpoints = choose_num_checkpoints(options, plan);

@@ -17,6 +17,13 @@ namespace pagoda::engine {
 // one that also drives the display must not be blocked for long.
 int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 
+constexpr int32_t kFewSequences = 16;
+
+// Running sequences if max_num_seqs is 0: on a card that drives no screen as many as the memory left after the weights
+// can serve, each with its recurrent state and some thousand tokens, up to 256; elsewhere kFewSequences.
+int32_t default_num_seqs(const device::DeviceInfo& device, int64_t left_bytes, int64_t state_slot_bytes,
+                         int64_t token_bytes) noexcept;
+
 // Tokens of the KV cache if memory allows it and no option sets its size: full contexts (of `wanted_len` tokens) of all
 // sequences; on a GPU that shares its memory with the screen 32,768, or one context of max_model_len (0: not set).
 int64_t default_cache_tokens(const device::DeviceInfo& device, int64_t wanted_len, int32_t max_num_seqs,

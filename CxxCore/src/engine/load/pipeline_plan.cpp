@@ -20,11 +20,16 @@ struct Part {
   int64_t weights_bytes = 0, limit_bytes = 0;
 };
 
+// Stages differ: their free memory is not counted on by default.
+int32_t num_sequences_of(const EngineOptions& options) {
+  return options.max_num_seqs > 0 ? options.max_num_seqs : kFewSequences;
+}
+
 Result<std::vector<int32_t>> choose_ends(const PipelineInput& input, const std::vector<pipeline::StageLimits>& limits) {
   if (!input.options.pipeline_split.empty())
     return pipeline::parse_split(input.options.pipeline_split, input.config.num_layers, limits.size());
   const int32_t num_stages = static_cast<int32_t>(limits.size());  // also the number of steps in flight
-  const int32_t num_sequences = (input.options.max_num_seqs + num_stages - 1) / num_stages;
+  const int32_t num_sequences = (num_sequences_of(input.options) + num_stages - 1) / num_stages;
   return pipeline::split_layers(layer_costs(input.config, input.weights, num_sequences), limits);
 }
 
@@ -70,6 +75,7 @@ std::string describe(const std::vector<Part>& parts, const std::vector<pipeline:
 Result<MemoryPlan> plan_stages(const PipelineInput& input, const std::vector<Part>& parts) {
   EngineOptions options = input.options;
   options.speculation = "off";
+  options.max_num_seqs = num_sequences_of(options);
   const cache::CacheLayout layout = model::cache_layout(input.config, input.kv_dtype, options.block_size);
   int64_t weights = 0, limit = 0;
   for (const Part& part : parts) weights += part.weights_bytes, limit += part.limit_bytes;

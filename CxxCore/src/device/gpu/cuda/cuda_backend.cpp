@@ -112,6 +112,9 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
                   concat(name, ", ", processors, " multiprocessors, CUDA ", version / 1000, ".", version % 1000 / 10),
                   static_cast<int64_t>(std::min(memory / 10 * 9, free / 100 * 97))};  // others may use the GPU too
   info.has_own_memory = true;
+  int has_timeout = 0;
+  const bool is_known = driver.cuDeviceGetAttribute(&has_timeout, kKernelTimeout, device) == kCudaSuccess;
+  if (is_known && has_timeout != 0) info.max_step_seconds = 0.1;  // it draws a screen too
   info.runs_beside_host = true;
   const bool overlaps = major >= 9;  // kernels then wait for their inputs themselves
   return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),

@@ -16,7 +16,7 @@ using DeviceAddress = uint64_t;
 using Handle = void*;  // contexts, streams, modules, functions, graphs, nodes, events: opaque
 
 constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2;
-enum DeviceAttribute : int { kMultiprocessors = 16, kMajor = 75, kMinor = 76 };
+enum DeviceAttribute : int { kMultiprocessors = 16, kKernelTimeout = 17, kMajor = 75, kMinor = 76 };
 
 // CUDA_KERNEL_NODE_PARAMS_v2.
 struct KernelNode {
