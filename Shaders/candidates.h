@@ -84,3 +84,48 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
     kept[tid] = 0;
   }
 }
+
+// The candidates that the parts of a row have kept, `wanted` each.
+METAL_FUNC void load_found(device const ulong* found, uint parts, uint wanted, uint tid, thread ulong (&mine)[kEach]) {
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint at = i * kThreads + tid;
+    mine[i] = 0;
+    if (at < parts * wanted) {
+      mine[i] = found[long(at / wanted) * kMostKept + at % wanted];
+    }
+  }
+}
+
+// The highest key of all threads' candidates. keys: kSimdgroups
+METAL_FUNC uint highest_key(thread const ulong (&mine)[kEach], threadgroup uint* keys, uint lane, uint sg) {
+  uint key = 0;
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    key = max(key, key_in(mine[i]));
+  }
+  key = simd_max(key);
+  if (lane == 0) {
+    keys[sg] = key;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    key = max(key, keys[i]);
+  }
+  return key;
+}
+
+// The sum of numbers below 2^52 over all threads. masses: kSimdgroups, not those of the call before
+METAL_FUNC ulong mass_of(ulong own, threadgroup ulong* masses, uint lane, uint sg) {
+  const uint upper = simd_sum(uint(own >> 26));
+  const uint lower = simd_sum(uint(own) & 0x3ffffffu);
+  if (lane == 0) {
+    masses[sg] = (ulong(upper) << 26) + lower;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong mass = 0;
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    mass += masses[i];
+  }
+  return mass;
+}

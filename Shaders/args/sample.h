@@ -12,14 +12,41 @@ struct SampleRow {
   ulong random;
   float temperature;  // above 0
   uint top_k;         // up to 64; 0: no token is requested for this row
+  uint first_edit;    // of the row's changes
+  uint num_edits;
+  uint mask;          // 1 + the index of its mask; 0: every token is allowed
+  uint is_whole;      // 1: top_k is no limit
+  uint num_logprobs;  // 1 + how many of the most likely tokens' logits are wanted; 0: none
+  uint reserved;
 };
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+static_assert(sizeof(SampleRow) == 56, "host and kernel agree");
+
+// A change of one logit: + bias, then / or * repetition, then - penalty.
+struct SampleEdit {
+  uint id;
+  float bias;
+  float repetition;  // 0: the token is removed
+  float penalty;
+};
+static_assert(sizeof(SampleEdit) == 16, "host and kernel agree");
+
+// What log probabilities need of a row.
+struct SampleScore {
+  ulong total;    // of all weights at temperature 1, in units of 2^-40 of the most likely token's
+  float highest;  // logit
+  float chosen;   // logit of the row's token
+  uint ids[20];   // of the most likely tokens, in any order
+  float logits[20];
+};
+static_assert(sizeof(SampleScore) == 176, "host and kernel agree");
 
 struct Sample {
   long logits_stride;  // elements from one row to the next
   uint vocab;
-  uint parts;  // per row, 4096 logits each
+  uint parts;       // per row, 4096 logits each
+  uint mask_words;  // 32 bits each, from one mask to the next
+  uint is_raw;      // 1: for log probabilities, of the logits before any change
 };
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
+static_assert(sizeof(Sample) == 24, "host and kernel agree");
 
 }  // namespace pagoda_args

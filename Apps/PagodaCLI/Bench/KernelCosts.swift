@@ -171,7 +171,11 @@ struct KernelCosts {
     rope_and_cache_f32 26 2048
     route_experts 21 256
     sample 57 1120
-    sample_parts 51 96
+    sample_anywhere 35 3116
+    sample_parts 50 16480
+    sample_scores 56 704
+    sample_sums 54 17440
+    sample_whole 124 672
     scale_rows 5 0
     sigmoid_gate 11 0
     silu_mul 10 0

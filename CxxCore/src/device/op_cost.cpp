@@ -107,7 +107,8 @@ OpCost op_cost(const ZeroSlotsArgs& a) noexcept {
 OpCost op_cost(const CopySlotArgs& a) noexcept { return {.bytes = 2 * number(host::slot_bytes(a.pool))}; }
 OpCost op_cost(const ArgmaxArgs& a) noexcept { return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.tokens)}; }
 OpCost op_cost(const SampleArgs& a) noexcept {
-  return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.draws) + tensor_bytes(a.tokens)};
+  const double scores = a.scores.is_present() ? tensor_bytes(a.scores) : 0;
+  return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.draws) + tensor_bytes(a.tokens) + scores};
 }
 OpCost op_cost(const RouteExpertsArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.ids) + tensor_bytes(a.weights)};

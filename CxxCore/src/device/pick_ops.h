@@ -17,8 +17,11 @@ struct ArgmaxArgs {
 // tokens[r] = the token the sampler would draw from row r; -1 where none is requested or the sampler rejects the row.
 struct SampleArgs {
   Tensor logits;  // f32 [R, vocab]
-  Tensor draws;   // i64 [R, 4]: a Draw each, with top_k up to max_top_k(vocab)
+  Tensor draws;   // i64 [R, 7]: a Draw each, with top_k up to max_top_k(vocab)
+  Tensor edits;   // i32 [n, 4]: a LogitEdit each, of the draws that have any; ids outside the vocabulary are ignored
+  Tensor masks;   // i32 [n, words]: bit i % 32 of word i / 32 allows token i; both may be absent if no draw has any
   Tensor tokens;  // i32 [R]
+  Tensor scores;  // i64 [R, 22]: a RowScore of each row that has a token and wants log probabilities; or absent
 };
 
 // A row is searched in parts in parallel, then their candidates are merged: the most elements of either stage.

@@ -46,6 +46,8 @@ static void clear(model::ForwardBatch& batch) {
   batch.fresh_slots.clear();
   batch.logits_rows.clear();
   batch.draws.clear();
+  batch.edits.clear();
+  batch.masks.clear();
   batch.state_saves.clear();
   batch.head_rows.clear();
 }

@@ -162,6 +162,19 @@ Status check_images(const ForwardBatch& batch, const io::ModelConfig& config) {
   return ok_status();
 }
 
+Status check_draws(const ForwardBatch& batch, int64_t vocab, const EngineLimits& sizes) {
+  const int64_t rows = sizes.max_logits_rows, words = mask_words(vocab);
+  const auto num_edits = static_cast<int64_t>(batch.edits.size()), num_words = static_cast<int64_t>(batch.masks.size());
+  if (num_edits > rows * kEditsPerRow || num_words > rows * words || num_words % words != 0)
+    return bad(concat("the draws have ", num_edits, " edits and masks of ", num_words, " words, for ", rows, " rows"));
+  for (size_t r = 0; r < batch.draws.size(); ++r) {
+    const Draw& draw = batch.draws[r];
+    if (int64_t{draw.first_edit} + draw.num_edits > num_edits || int64_t{draw.mask} * words > num_words)
+      return bad(concat("draw ", r, " has edits or a mask that the batch lacks"));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
@@ -182,6 +195,7 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   PAGODA_RETURN_IF_ERROR(check_saves(batch, sizes));
   if (!batch.draws.empty() && batch.draws.size() != batch.logits_rows.size())
     return bad(concat("draws has ", batch.draws.size(), " entries for ", batch.logits_rows.size(), " rows of logits"));
+  PAGODA_RETURN_IF_ERROR(check_draws(batch, config.vocab_size, sizes));
   return check_range("logits_rows", batch.logits_rows, batch.num_tokens());
 }
 

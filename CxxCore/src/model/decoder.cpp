@@ -54,6 +54,7 @@ Status Decoder::allocate(const EngineLimits& sizes) {
   if (!workspace.is_host_visible())
     host_logits_.resize(static_cast<size_t>(sizes.max_logits_rows) * static_cast<size_t>(config_.vocab_size));
   picked_.reserve(static_cast<size_t>(sizes.max_logits_rows));
+  scores_.reserve(static_cast<size_t>(sizes.max_logits_rows));
   pools_ = std::move(pools);
   workspace_ = std::move(workspace);
   sizes_ = sizes;
@@ -139,6 +140,7 @@ Status Decoder::launch(const ForwardBatch& batch) {
 Status Decoder::project(std::span<const int32_t> rows) {
   logits_ = {};
   picked_.clear();
+  scores_.clear();
   if (!states_.is_present()) return make_error(StatusCode::internal, "project() after a step that kept no states");
   const bool fits = !rows.empty() && rows.size() <= static_cast<size_t>(sizes_.max_logits_rows);
   if (!fits || std::ranges::any_of(rows, [&](int32_t row) { return row < 0 || row >= states_.shape[0]; }))
@@ -185,7 +187,8 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
           .num_ids = num_ids,
           .feeds_head = batch.feeds_head,
           .skips_head_rows = batch.skips_head_rows,
-          .has_adapters = !batch.adapters.empty()};
+          .has_adapters = !batch.adapters.empty(),
+          .has_scores = step.scores.is_present()};
 }
 
 // Computes logits of the first `num_ids` ids. A decode step that repeats the previous one reuses its launches:
@@ -194,6 +197,7 @@ Status Decoder::begin(const ForwardBatch& batch, int32_t num_ids,
                       const std::function<Status(device::Encoder&, const Step&)>& encode) {
   logits_ = {};
   picked_.clear();
+  scores_.clear();
   states_ = {};
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
@@ -214,6 +218,7 @@ Status Decoder::begin(const ForwardBatch& batch, int32_t num_ids,
   }
   launched_ = {.pending = is_repeated ? &encoder.repeat() : &encoder.submit(),
                .picked = step.picked,
+               .scores = step.scores,
                .logits = step.logits,
                .draws = &batch.draws};
   return ok_status();
@@ -226,18 +231,23 @@ Status Decoder::finish() {
   device::Encoder& encoder = device_.encoder();
   last_step_ = done.is_ok() ? encoder.repeatable_step() : 0;
   PAGODA_RETURN_IF_ERROR(std::move(done));
-  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(launched.picked));
+  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(launched));
   return publish_logits(launched.logits, *launched.draws);
 }
 
-Status Decoder::publish_picked(const device::Tensor& picked) {
-  picked_.resize(static_cast<size_t>(picked.num_elements()));
-  if (picked_.empty()) return ok_status();
-  if (picked.buffer->host_pointer() != nullptr) {
-    std::copy_n(device::host_data<const int32_t>(picked), picked_.size(), picked_.begin());
-    return ok_status();
-  }
-  return device_.download(picked, picked_.data(), picked_.size() * sizeof(int32_t));
+template <class T>
+Status Decoder::fetch(const device::Tensor& from, std::vector<T>& to) {
+  if (to.empty()) return ok_status();
+  if (from.buffer->host_pointer() == nullptr) return device_.download(from, to.data(), to.size() * sizeof(T));
+  std::copy_n(device::host_data<const T>(from), to.size(), to.begin());
+  return ok_status();
+}
+
+Status Decoder::publish_picked(const Launched& launched) {
+  picked_.resize(static_cast<size_t>(launched.picked.num_elements()));
+  scores_.resize(launched.scores.is_present() ? static_cast<size_t>(launched.scores.shape[0]) : 0);
+  PAGODA_RETURN_IF_ERROR(fetch(launched.scores, scores_));
+  return fetch(launched.picked, picked_);
 }
 
 // If the host can read device memory, no copy is needed; otherwise only the rows to be read are fetched, one run of

@@ -33,9 +33,11 @@ class Decoder final : public Model {
   bool gives_states() const noexcept override { return !config_.is_part(); }
   Status read_state(int32_t row, std::span<float> to) override;
   bool has_head() const noexcept override { return mtp_.has_value(); }
+  bool samples() const noexcept override { return device_.encoder().can(device::Op::sample); }
   Status draft(const ForwardBatch& batch, bool is_first) override;
   int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
+  std::span<const RowScore> scores() const noexcept override { return scores_; }
   std::span<const float> logits() const noexcept override { return logits_; }
   const AdapterLayout* adapter_layout() const noexcept override {
     return config_.is_part() ? nullptr : &adapter_layout_;
@@ -67,14 +69,14 @@ class Decoder final : public Model {
     int64_t num_rows = 0;  // 0: the step cannot be repeated, because its launches depend on more
     int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
     int32_t num_ids = 0;
-    bool feeds_head = false, skips_head_rows = false, has_adapters = false;
+    bool feeds_head = false, skips_head_rows = false, has_adapters = false, has_scores = false;
     bool operator==(const StepShape&) const = default;
   };
   StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;
   // A step between launch() and finish().
   struct Launched {
     device::Pending* pending = nullptr;  // null: there is none
-    device::Tensor picked, logits;
+    device::Tensor picked, scores, logits;
     const std::vector<Draw>* draws = nullptr;  // the draws of its batch, which the caller keeps alive
   };
   Status begin(const ForwardBatch& batch, int32_t num_ids,
@@ -86,7 +88,9 @@ class Decoder final : public Model {
   Status pick(device::Encoder& encoder, const Step& step) const;
   Status upload_rows(const device::Tensor& rows, std::span<const float> from);
   Status download_rows(const device::Tensor& rows, std::span<float> to, bool adds);
-  Status publish_picked(const device::Tensor& picked);
+  template <class T>
+  Status fetch(const device::Tensor& from, std::vector<T>& to);
+  Status publish_picked(const Launched& launched);
   Status publish_logits(const device::Tensor& logits, const std::vector<Draw>& draws);
 
   const io::ModelConfig config_;
@@ -107,6 +111,7 @@ class Decoder final : public Model {
   std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty if device memory is visible to the host
   std::span<const float> logits_;   // [R, vocab] of the last step
   std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
+  std::vector<RowScore> scores_;    // the same
   device::Tensor states_;           // [T, H] of the last step, after the last norm; absent unless requested
   StepShape last_shape_;            // shape of the step that begin() submitted last
   uint64_t last_step_ = 0;          // its number, if the device can repeat it

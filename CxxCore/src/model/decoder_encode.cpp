@@ -115,7 +115,12 @@ Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is
 Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
   if (step.picked.num_elements() == 0 || !encoder.can(device::Op::sample)) return ok_status();
   if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
-  return ops::sample(encoder, {.logits = step.logits, .draws = step.draws, .tokens = step.picked});
+  return ops::sample(encoder, {.logits = step.logits,
+                               .draws = step.draws,
+                               .edits = step.edits,
+                               .masks = step.masks,
+                               .tokens = step.picked,
+                               .scores = step.scores});
 }
 
 // hidden += addition; normed = RMS norm of hidden.

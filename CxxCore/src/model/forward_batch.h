@@ -54,6 +54,8 @@ struct ForwardBatch {
   // [R] sampling parameters for devices that sample (Model::picked()); top_k 0 returns logits. Empty: logits of all
   // rows.
   std::vector<Draw> draws;
+  std::vector<LogitEdit> edits;  // of all draws
+  std::vector<uint64_t> masks;   // [n, mask_words(vocab)] of the draws: bit i % 64 of word i / 64 allows token i
   bool keeps_states = false;     // keeps the states of all rows, for Model::project() and read_state()
   bool feeds_head = false;       // the MTP head processes every row, so that it can draft later
   bool skips_head_rows = false;  // with feeds_head: the head's keys and values are not computed; later drafts get worse

@@ -86,9 +86,13 @@ class Model {
 
   virtual int32_t draft_vocab_size() const noexcept { return 0; }  // 0: all ids
 
+  // Whether picked() has tokens, and draws may have edits and masks.
+  virtual bool samples() const noexcept { return false; }
   // [R] the tokens sampled from rows whose logits are not needed, -1 if the sampler would refuse them; empty if the
   // device does not sample, or the batch needs all logits.
   virtual std::span<const int32_t> picked() const noexcept = 0;
+  // [R] what log probabilities need of the rows in picked() whose draws ask for them; empty if none does.
+  virtual std::span<const RowScore> scores() const noexcept { return {}; }
   // [R, vocab], or for a draft [R, draft_vocab_size()]; rows with an id in picked() are undefined.
   virtual std::span<const float> logits() const noexcept = 0;
 

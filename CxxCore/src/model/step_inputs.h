@@ -29,7 +29,7 @@ class StepInputs {
 
   void clear() noexcept { bytes_.clear(); }
 
-  // A view [n] of the values' location after upload(). Draws are [n, 4].
+  // A view [n] of the values' location after upload(). Draws are [n, 7].
   device::Tensor add(std::span<const int32_t> values) { return add(values, DType::i32); }
   device::Tensor add(std::span<const int64_t> values) { return add(values, DType::i64); }
   device::Tensor add(std::span<const Draw> values) {

@@ -119,11 +119,18 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, config.vision.row_size()});
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
+  step.edits = arena.take(DType::i32, {rows * kEditsPerRow, 4});
+  step.masks = arena.take(DType::i32, {rows, 2 * mask_words(config.vocab_size)});
   return step;
 }
 
+// Scores of rows, then their tokens.
+size_t score_bytes(const EngineLimits& sizes) noexcept {
+  return static_cast<size_t>(sizes.max_logits_rows) * sizeof(RowScore);
+}
+
 size_t picked_bytes(const EngineLimits& sizes) noexcept {
-  return static_cast<size_t>(sizes.max_logits_rows) * sizeof(int32_t);
+  return score_bytes(sizes) + static_cast<size_t>(sizes.max_logits_rows) * sizeof(int32_t);
 }
 
 // Uploads only the changed entries: those of earlier steps are still valid.
@@ -141,6 +148,12 @@ Status fill_tables(device::Tensor& tables, const ForwardBatch& batch, device::De
         device.upload(part, batch.block_tables.data() + offset, static_cast<size_t>(change.count * entry_bytes)));
   }
   return ok_status();
+}
+
+// The rest keeps what it has, which nothing reads.
+template <class T>
+Status upload_front(const device::Tensor& to, std::span<const T> from, device::Device& device) {
+  return from.empty() ? ok_status() : device.upload(to, from.data(), from.size_bytes());
 }
 
 bool wants_all_rows(const ForwardBatch& batch) noexcept {
@@ -202,7 +215,10 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Engin
   Arena arena(workspace.buffer_.get());
   workspace.largest_ = plan(config, sizes, arena);
   PAGODA_ASSIGN_OR_RETURN(workspace.picked_, device.allocate_readback(picked_bytes(sizes), "sampled tokens"));
-  workspace.largest_.picked = device::dense(workspace.picked_.get(), DType::i32, {sizes.max_logits_rows});
+  workspace.largest_.scores =
+      device::dense(workspace.picked_.get(), DType::i64, {sizes.max_logits_rows, sizeof(RowScore) / sizeof(int64_t)});
+  workspace.largest_.picked = device::dense(workspace.picked_.get(), DType::i32, {sizes.max_logits_rows},
+                                            static_cast<int64_t>(score_bytes(sizes)));
   workspace.inputs_ = StepInputs(workspace.largest_.inputs);
   if (config.has_latents()) {
     std::vector<int32_t> ids(static_cast<size_t>(workspace.largest_.head_ids.num_elements()));
@@ -366,6 +382,9 @@ Status Workspace::begin_images(const ForwardBatch& batch, Step& step, device::De
 Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) {
   Step step = largest_;
   inputs_.clear();
+  // First: a kernel's list of structs begins at a multiple of their size.
+  const bool draws = !std::ranges::all_of(batch.draws, &Draw::is_argmax);
+  step.draws = inputs_.add(draws ? std::span<const Draw>(batch.draws) : std::span<const Draw>());
   step.token_ids = inputs_.add(batch.token_ids);
   step.positions = inputs_.add(batch.rope_positions.empty() ? batch.positions : batch.rope_positions);
   step.slot_mapping = inputs_.add(batch.slot_mapping);
@@ -393,11 +412,12 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   }
   for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
-  const auto takes_more_than = [&](uint32_t count) {
-    return std::ranges::any_of(batch.draws, [=](const Draw& draw) { return draw.top_k > count; });
-  };
-  step.picked = device::slice(step.picked, 0, 0, takes_more_than(0) ? step.logits.shape[0] : 0);
-  step.draws = inputs_.add(takes_more_than(1) ? std::span<const Draw>(batch.draws) : std::span<const Draw>());
+  const bool picks = std::ranges::any_of(batch.draws, [](const Draw& draw) { return draw.top_k > 0; });
+  step.picked = device::slice(step.picked, 0, 0, picks ? step.logits.shape[0] : 0);
+  const bool scores = std::ranges::any_of(batch.draws, [](const Draw& draw) { return draw.num_logprobs > 0; });
+  step.scores = scores ? device::slice(step.scores, 0, 0, step.logits.shape[0]) : device::Tensor{};
+  PAGODA_RETURN_IF_ERROR(upload_front(step.edits, std::span(batch.edits), device));
+  PAGODA_RETURN_IF_ERROR(upload_front(step.masks, std::span(batch.masks), device));
   step.host_positions = batch.positions;
   if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty())) begin_head(batch, step);
   cut_segments(batch, step);

@@ -15,7 +15,6 @@ constexpr size_t kBlock = LogitBlocks::kBlock;
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 constexpr float kHighest =
     std::numeric_limits<float>::max();  // adjusted logits stay below +infinity, so their differences are finite
-constexpr float kExcludingBias = -100.0f;
 
 // Whether any of `count` values is not zero.
 PAGODA_EVERY_ISA bool has_any(const uint32_t* values, size_t count) noexcept {
@@ -109,7 +108,7 @@ void Sampler::apply_penalties(const SamplingParams& params, const TokenCounts& c
     if (count == 0 && !is_repeated) return;
     float& logit = changed(id);
     if (is_repeated) logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
-    if (count > 0) logit -= params.frequency_penalty * static_cast<float>(count) + params.presence_penalty;
+    if (count > 0) logit -= penalty_of(params, count);
     logit = std::min(logit, kHighest);
   };
   if (counts.is_listed) {
@@ -132,7 +131,7 @@ void Sampler::change(const SampleInput& input) {
   for (const LogitBias& entry : input.params->logit_bias) {
     if (!is_in_range(entry.token_id)) continue;
     float& logit = changed(static_cast<size_t>(entry.token_id));
-    logit = entry.bias <= kExcludingBias ? kImpossible : std::min(logit + entry.bias, kHighest);
+    logit = entry.bias <= kRemovingBias ? kImpossible : std::min(logit + entry.bias, kHighest);
   }
   if (input.counts != nullptr) apply_penalties(*input.params, *input.counts);
   if (input.dry_scratch != nullptr) {

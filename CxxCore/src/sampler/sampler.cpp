@@ -14,13 +14,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kMinusInfinity = -kInfinity;
+constexpr int32_t kMostKept = 64;           // candidates of a device without top-k, from each part of the row
 constexpr uint64_t kExclusions = 0x787463;  // XTC's random numbers are independent of the draws
-
-bool changes_logits(const SampleInput& input) noexcept {
-  return input.dry_scratch != nullptr || input.params->top_n_sigma > 0 || !input.params->logit_bias.empty() ||
-         !input.banned.empty() || !input.allowed.empty() ||
-         (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
-}
 
 // Upper 64 bits of the 128-bit product: `a` times the fraction b / 2^64.
 uint64_t multiply_high(uint64_t a, uint64_t b) noexcept {
@@ -41,9 +36,10 @@ uint64_t min_weight_of(float min_p) noexcept {
 uint64_t mass_of(uint64_t total, uint64_t top_p) noexcept { return multiply_high(total, top_p) + 1; }
 
 // Lower bound of the last kept token's weight: tokens that are all below an equal share of the rest weigh less together
-// than the rest.
+// than the rest. A little less, because a more likely token may weigh less by its rounding.
 uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept {
-  return (total - wanted) / num_tokens;
+  const uint64_t share = (total - wanted) / num_tokens;
+  return share - std::min(share, share / 256 + 1);
 }
 
 }  // namespace
@@ -59,6 +55,12 @@ void TokenCounts::note_prompt(int32_t id) noexcept {
   in_prompt[at] = 1;
 }
 
+bool changes_logits(const SampleInput& input) noexcept {
+  return input.dry_scratch != nullptr || input.params->top_n_sigma > 0 || !input.params->logit_bias.empty() ||
+         !input.banned.empty() || !input.allowed.empty() ||
+         (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
+}
+
 bool is_admissible(const SampleInput& input, int32_t id) noexcept {
   const size_t word = static_cast<size_t>(id) / 64;
   const bool is_allowed = word < input.allowed.size() && (input.allowed[word] >> (id % 64) & 1) != 0;
@@ -67,15 +69,19 @@ bool is_admissible(const SampleInput& input, int32_t id) noexcept {
 
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const SamplingParams& params = *input.params;
-  if (params.num_top_logprobs >= 0 || input.forced_id >= 0 || changes_logits(input)) return {};
+  if (input.forced_id >= 0) return {};
   if (params.xtc_probability > 0 || params.dynatemp_range > 0) return {};
   const bool takes_highest = params.temperature == 0.0f || params.top_k == 1;
-  if (!takes_highest && (params.top_k < 1 || params.top_k > max_top_k)) return {};
+  const bool is_whole = !takes_highest && params.top_k < 1;
+  if (!takes_highest && (is_whole ? max_top_k < kMostKept : params.top_k > max_top_k)) return {};
+  const int32_t top_k = takes_highest ? 1 : is_whole ? kMostKept : params.top_k;
   return {.top_p = fraction_of(params.top_p),
           .min_weight = min_weight_of(params.min_p),
           .random = random_bits_at(input.seed, input.token_index),
           .temperature = takes_highest ? 1.0f : params.temperature,
-          .top_k = takes_highest ? 1 : static_cast<uint32_t>(params.top_k)};
+          .top_k = static_cast<uint32_t>(top_k),
+          .is_whole = is_whole ? 1u : 0u,
+          .num_logprobs = static_cast<uint32_t>(params.num_top_logprobs + 1)};
 }
 
 Sampler::Sampler(int32_t vocab_size)
@@ -140,14 +146,14 @@ bool Sampler::truncate(const SamplingParams& params, float temperature, bool nee
     weigh(temperature);
     std::erase_if(candidates_, [min_weight](const Candidate& c) { return c.weight < min_weight; });
   } else if (min_weight > 0) {
-    gather_from(min_weight, temperature);
+    gather_from(min_weight, min_weight, temperature);
   } else if (params.top_p >= 1) {
-    if (needs_all) gather_from(1, temperature);
+    if (needs_all) gather_from(1, 1, temperature);
     return needs_all;
   } else {
     const uint64_t total = adjusted_.sum_weights(temperature), wanted = mass_of(total, top_p);
-    const uint64_t least = gather_mass(wanted, least_kept(wanted, total, changed_.size()), temperature);
-    keep_top_p(wanted, least);
+    gather_mass(wanted, least_kept(wanted, total, changed_.size()), temperature);
+    keep_top_p(wanted, 0);
     return true;
   }
   const uint64_t total = total_weight(), wanted = mass_of(total, top_p);
@@ -179,32 +185,32 @@ void Sampler::gather(size_t count) {
   std::ranges::sort(candidates_, {}, &Candidate::id);
 }
 
-// Slightly below the logit of that weight, for rounding; the weight itself decides.
-float Sampler::bound_of(uint64_t least, float temperature) const noexcept {
-  const double part = static_cast<double>(least) / static_cast<double>(kWeightOne);
+// Slightly below the logit of that weight, for rounding.
+float Sampler::bound_of(uint64_t weight, float temperature) const noexcept {
+  const double part = static_cast<double>(weight) / static_cast<double>(kWeightOne);
   const float distance = static_cast<float>(std::log(part)) * temperature * 1.001f - temperature * 1e-3f;
   const float bound = adjusted_.highest() + distance;
   return bound - std::abs(bound) * 1e-5f;
 }
 
-void Sampler::gather_from(uint64_t least, float temperature) {
+void Sampler::gather_from(uint64_t bound_weight, uint64_t least, float temperature) {
   candidates_.clear();
-  adjusted_.for_each_from(bound_of(least, temperature), [&](int32_t id, float logit) {
+  adjusted_.for_each_from(bound_of(bound_weight, temperature), [&](int32_t id, float logit) {
     const uint64_t weight = whole_weight(weight_of((logit - adjusted_.highest()) / temperature));
     if (weight >= least) candidates_.push_back({logit, id, weight});
   });
 }
 
-// All tokens of at least some weight that have the mass `wanted` together, with few that do not belong to the most
-// likely of that mass: the weight is lowered until they do. Returns it; at `least`, any wanted mass is reached.
-uint64_t Sampler::gather_mass(uint64_t wanted, uint64_t least, float temperature) {
+// The most likely tokens that have the mass `wanted` together, with few that are not needed for it: the bound is
+// lowered until they do; at `least`, any wanted mass is reached. No token is left out for its weight, which may be less
+// than that of the next by rounding: devices, which look at the order only, draw the same.
+void Sampler::gather_mass(uint64_t wanted, uint64_t least, float temperature) {
   for (uint64_t weight = kWeightOne >> 6; weight > least; weight >>= 3) {
     if (adjusted_.sum_of_blocks_from(bound_of(weight, temperature)) < wanted) continue;  // nor have their tokens
-    gather_from(weight, temperature);
-    if (total_weight() >= wanted) return weight;
+    gather_from(weight, 0, temperature);
+    if (total_weight() >= wanted) return;
   }
-  gather_from(least, temperature);
-  return least;
+  gather_from(least, 0, temperature);
 }
 
 void Sampler::weigh(float temperature) {
@@ -252,13 +258,36 @@ int32_t Sampler::draw(uint64_t random) const noexcept {
   return candidates_.back().id;  // unreachable: the target is below the sum
 }
 
+namespace {
+
+// The logarithm of the sum of all tokens' e^logit, from the sum of their weights.
+double log_total_of(uint64_t total, float highest) {
+  return static_cast<double>(highest) + std::log(static_cast<double>(total) / static_cast<double>(kWeightOne));
+}
+
+}  // namespace
+
+void fill_logprobs(const RowScore& score, int32_t num_top_logprobs, SampleOutput& output) {
+  const double log_total = log_total_of(score.total, score.highest);
+  const auto logprob = [&](float logit) { return static_cast<float>(static_cast<double>(logit) - log_total); };
+  output.logprob = logprob(score.chosen);
+  output.top_logprobs.clear();
+  int32_t order[kMaxTopLogprobs];
+  const int32_t count = std::clamp(num_top_logprobs, 0, kMaxTopLogprobs);
+  for (int32_t i = 0; i < count; ++i) order[i] = i;
+  std::sort(order, order + count, [&](int32_t a, int32_t b) {
+    return score.logits[a] != score.logits[b] ? score.logits[a] > score.logits[b] : score.ids[a] < score.ids[b];
+  });
+  for (int32_t i = 0; i < count; ++i)
+    output.top_logprobs.push_back({static_cast<int32_t>(score.ids[order[i]]), logprob(score.logits[order[i]])});
+}
+
 // Log probabilities of the raw logits, independent of the sampling parameters.
 void Sampler::fill_logprobs(const SampleInput& input, SampleOutput& output) {
   output.logprob = 0.0f;
   output.top_logprobs.clear();
   if (input.params->num_top_logprobs < 0) return;
-  const double total = static_cast<double>(raw_.sum_weights(1.0f)) / static_cast<double>(kWeightOne);
-  const double log_total = static_cast<double>(raw_.highest()) + std::log(total);
+  const double log_total = log_total_of(raw_.sum_weights(1.0f), raw_.highest());
   const auto logprob = [&](float logit) { return static_cast<float>(static_cast<double>(logit) - log_total); };
   output.logprob = logprob(input.logits[output.token_id]);
 

@@ -15,7 +15,7 @@
 
 namespace pagoda::sampler {
 
-constexpr int32_t kMaxTopLogprobs = 20;
+using pagoda::kMaxTopLogprobs;
 
 // The token counts that penalties need. Owned by the sequence, updated as tokens are committed.
 struct TokenCounts {
@@ -78,9 +78,10 @@ class Sampler {
   void keep_top_n_sigma(float n);
   void exclude_top_choices(float threshold);
   void gather(size_t count);  // the `count` most likely
-  float bound_of(uint64_t least, float temperature) const noexcept;
-  void gather_from(uint64_t least, float temperature);  // all with at least this weight
-  uint64_t gather_mass(uint64_t wanted, uint64_t least, float temperature);
+  float bound_of(uint64_t weight, float temperature) const noexcept;
+  // All that are as likely as one of weight `bound`, and have at least the other weight.
+  void gather_from(uint64_t bound, uint64_t least, float temperature);
+  void gather_mass(uint64_t wanted, uint64_t least, float temperature);
   void weigh(float temperature);
   uint64_t total_weight() const noexcept;
   void keep_top_p(uint64_t wanted, uint64_t least);
@@ -99,8 +100,21 @@ class Sampler {
 void copy_admissible(const SampleInput& input, std::span<float> to) noexcept;
 bool is_admissible(const SampleInput& input, int32_t id) noexcept;
 
-// How a device may sample the row; max_top_k: the largest top_k the device supports.
+// How a device may sample the row; max_top_k: the largest top_k the device supports. Rows whose logits change need
+// DrawLists::add() too.
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept;
+bool changes_logits(const SampleInput& input) noexcept;
+
+// The log probabilities of a row that a device has sampled; output.top_logprobs must have room.
+void fill_logprobs(const RowScore& score, int32_t num_top_logprobs, SampleOutput& output);
+
+// A bias of this or less removes the token.
+constexpr float kRemovingBias = -100.0f;
+
+// Subtracted from the logit of a token that occurs `count` times in the output, which is not zero.
+inline float penalty_of(const SamplingParams& params, uint32_t count) noexcept {
+  return params.frequency_penalty * static_cast<float>(count) + params.presence_penalty;
+}
 
 // Reports the first field that is out of range: `temperature must be ...`.
 Status check_sampling_params(const SamplingParams& params, int32_t vocab_size);

@@ -86,7 +86,7 @@ PAGODA_TEST(engine_highest_tokens_come_without_logits) {
 
   // The middle one needs its logits: only those are fetched.
   std::vector<Request> mixed = greedy;
-  mixed[1] = make_request(2, [](SamplingParams& p) { p.logit_bias = {{5, 100.0f}}; });
+  mixed[1] = make_request(2, [](SamplingParams& p) { p.top_n_sigma = 0.1f, p.logit_bias = {{5, 100.0f}}; });
   counts = {};
   const auto answers = far.run(mixed);
   CHECK(answers == cpu.run(mixed));
@@ -106,14 +106,52 @@ PAGODA_TEST(engine_drawn_tokens_come_without_logits) {
       make_request(1, draw), make_request(2, [](SamplingParams&) {}), make_request(3, [](SamplingParams& p) {
         p.temperature = 1.5f, p.top_k = 64, p.top_p = 0.9f, p.min_p = 0.01f, p.has_seed = true, p.seed = 8;
       })};
-  // The same rows from the sampler, which also has to compute log probabilities and needs the logits.
+  // The same rows from the sampler, which needs the logits for a rule that devices lack: it changes nothing here.
   std::vector<Request> seen = drawn;
-  for (Request& request : seen) request.sampling.num_top_logprobs = 0;
+  for (Request& request : seen) request.sampling.dynatemp_range = 1e-30f;
   counts = {};
   const auto answers = far.run(drawn);
   CHECK_EQ(counts.downloaded_bytes, int64_t{3} * kOutput * 4);  // ids
   CHECK(answers == near.run(seen));
   CHECK(answers[0] != near.run({make_request(1, [](SamplingParams&) {})})[0]);
+}
+
+// What people ask for: none of it fetches logits, and each answer is the sampler's.
+PAGODA_TEST(engine_changed_logits_stay_on_the_device) {
+  FarBackend::Counts counts;
+  auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
+  REQUIRE_OK(software);
+  Harness far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
+  Harness cpu(std::move(*device::make_device("cpu", 2)));
+  const auto drawn = [](SamplingParams& p) { p.temperature = 2, p.top_k = 20, p.has_seed = true, p.seed = 5; };
+  std::vector<Request> requests = {
+      make_request(1, [](SamplingParams& p) { p.presence_penalty = 1.5f, p.frequency_penalty = 0.5f; }),
+      make_request(2, [](SamplingParams& p) { p.repetition_penalty = 1.3f, p.min_tokens = 4, p.stop_ids = {5}; }),
+      make_request(3, [](SamplingParams& p) { p.logit_bias = {{5, 100.0f}, {7, 100.5f}, {9, -100.0f}}; }),
+      make_request(4, [](SamplingParams& p) { p.banned = {{.ids = {3}}, {.ids = {3, 4}}}; })};
+  for (size_t i = 0; i < 3; ++i) {
+    requests.push_back(requests[i]);
+    drawn(requests.back().sampling);
+    requests.back().sampling.presence_penalty = 1.5f;
+  }
+  for (void (*change)(SamplingParams&) : {+[](SamplingParams&) {}, +[](SamplingParams& p) { p.top_p = 0.5f; },
+                                          +[](SamplingParams& p) { p.min_p = 0.5f; }}) {
+    requests.push_back(make_request(5, change));
+    drawn(requests.back().sampling);
+    requests.back().sampling.top_k = 0;
+  }
+  const size_t num_unscored = requests.size();
+  requests.push_back(make_request(6, [](SamplingParams& p) { p.num_top_logprobs = 20; }));
+  requests.push_back(requests[1]);
+  requests.back().sampling.num_top_logprobs = 0;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    counts = {};
+    const auto answers = far.run({requests[i], make_request(9, [](SamplingParams&) {})});
+    const int64_t row_bytes = i < num_unscored ? 4 : 4 + int64_t{sizeof(RowScore)};
+    CHECK_EQ(counts.downloaded_bytes, 2 * kOutput * row_bytes);  // ids, and what log probabilities need
+    CHECK(answers == cpu.run({requests[i], make_request(9, [](SamplingParams&) {})}));
+    if (test::failed()) test::note("request " + std::to_string(i));
+  }
 }
 
 PAGODA_TEST(engine_requests_only_tokens_where_they_are_sufficient) {

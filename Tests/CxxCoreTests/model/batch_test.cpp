@@ -80,6 +80,9 @@ const std::vector<BadBatch>& bad_batches() {
       {"logits_rows", [](ForwardBatch& b) { b.logits_rows[0] = b.num_tokens(); }},
       {"logits_rows", [](ForwardBatch& b) { b.logits_rows.resize(65); }},
       {"draws", [](ForwardBatch& b) { b.draws.assign(b.logits_rows.size() + 1, {}); }},
+      {"edits", [](ForwardBatch& b) { b.draws.assign(b.logits_rows.size(), {.num_edits = 1}); }},
+      {"mask", [](ForwardBatch& b) { b.draws.assign(b.logits_rows.size(), {.mask = 1}); }},
+      {"words", [](ForwardBatch& b) { b.masks.assign(1000000, 0); }},
   };
   return rows;
 }

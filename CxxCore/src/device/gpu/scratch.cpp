@@ -37,9 +37,14 @@ ScratchSizes ScratchSizes::argmax(int64_t rows, int64_t vocab) noexcept {
   return sizes;
 }
 
+int64_t ScratchSizes::candidates(int64_t rows, int64_t vocab) noexcept {
+  return rows * (round_up(vocab, kSamplePart) / kSamplePart) * kMostKept * int64_t{sizeof(uint64_t)};
+}
+
 ScratchSizes ScratchSizes::sample(int64_t rows, int64_t vocab) noexcept {
   ScratchSizes sizes;
-  sizes.found = rows * (round_up(vocab, kSamplePart) / kSamplePart) * kMostKept * int64_t{sizeof(uint64_t)};
+  const int64_t num_sums = rows * (round_up(vocab, kSamplePart) / kSampleChunk);
+  sizes.found = candidates(rows, vocab) + num_sums * int64_t{sizeof(uint64_t)};
   return sizes;
 }
 

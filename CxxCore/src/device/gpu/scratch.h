@@ -13,6 +13,7 @@ constexpr int64_t kExpertRows = 8;       // rows per threadgroup of expert_matmu
 constexpr int64_t kPartition = 256;      // positions per partition of paged_attention
 constexpr int64_t kArgmaxPart = 4096;    // logits per threadgroup of argmax
 constexpr int64_t kMostKept = 64;        // candidates that each part of sample keeps
+constexpr int64_t kSampleChunk = 256;    // logits whose weights are summed together
 constexpr int64_t kGdnGateFloats = 640;  // of gdn_prepare, per block and V-head
 
 constexpr int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
@@ -36,6 +37,7 @@ struct ScratchSizes {
   static ScratchSizes gdn(int64_t tokens, int64_t sequences, int64_t k_heads, int64_t v_heads, int64_t dk) noexcept;
   static ScratchSizes argmax(int64_t rows, int64_t vocab) noexcept;
   static ScratchSizes sample(int64_t rows, int64_t vocab) noexcept;
+  static int64_t candidates(int64_t rows, int64_t vocab) noexcept;  // of sample; sums of weights follow
   static ScratchSizes experts(int64_t rows, int64_t experts) noexcept;
   static ScratchSizes largest(const StepLimits& limits) noexcept;
 

@@ -143,4 +143,16 @@ Status check_indices(const ZeroSlotsArgs& args) noexcept {
   return all_below<int32_t>("slots", args.slots, args.pool.shape[0]);
 }
 
+Status check_indices(const SampleArgs& args) noexcept {
+  const int64_t num_edits = args.edits.is_present() ? args.edits.shape[0] : 0;
+  const int64_t num_masks = args.masks.is_present() ? args.masks.shape[0] : 0;
+  for (int64_t r = 0; r < args.draws.shape[0]; ++r) {
+    const Draw& draw = host_data<const Draw>(args.draws)[r];
+    const int64_t end = int64_t{draw.first_edit} + draw.num_edits;
+    if (draw.num_edits > 0 && end > num_edits) return out_of_range("the last edit of draws", r, end - 1, num_edits);
+    if (draw.mask > num_masks) return out_of_range("the mask of draws", r, int64_t{draw.mask} - 1, num_masks);
+  }
+  return ok_status();
+}
+
 }  // namespace pagoda::device::host

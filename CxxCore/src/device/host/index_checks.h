@@ -7,6 +7,7 @@
 #include "device/expert_ops.h"
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
+#include "device/pick_ops.h"
 
 namespace pagoda::device::host {
 
@@ -22,5 +23,6 @@ Status check_indices(const ZeroSlotsArgs& args) noexcept;
 Status check_indices(const CacheLatentsArgs& args) noexcept;
 Status check_indices(const LatentAttentionArgs& args) noexcept;
 Status check_indices(const AdapterArgs& args) noexcept;
+Status check_indices(const SampleArgs& args) noexcept;
 
 }  // namespace pagoda::device::host

@@ -76,7 +76,8 @@ void EngineCore::draft_with_head() {
                      .position = sequence.num_tokens() - 1 + index,
                      .head_row = index == 0 ? -1 : request.head_row},
                     config_.limits.block_size, config_.limits.max_blocks_per_seq, draft_batch_);
-      draft_batch_.draws.push_back(draw_for(request, request.draft_thinking, request.num_generated() + index));
+      draft_batch_.draws.push_back(draw_for(request, request.draft_thinking, sequence.drafts, draft_batch_));
+      draft_batch_.draws.back().num_logprobs = 0;
     }
     ++num_draft_steps_;
     if (!model_.draft(draft_batch_, index == 0).is_ok()) return;  // the step itself will report the error

@@ -39,6 +39,11 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
   num_losses_ = model_.num_losses();
   if (config_.uses_head) reserve_batch(draft_batch_, config_.limits);
+  if (model_.samples()) {
+    draw_lists_.emplace(config_.vocab_size, config_.limits.max_logits_rows);
+    draw_lists_->reserve(batch_.edits, batch_.masks);
+    if (config_.uses_head) draw_lists_->reserve(draft_batch_.edits, draft_batch_.masks);
+  }
   const int32_t num_drafted = model_.draft_vocab_size();
   if (config_.uses_head && num_drafted > 0 && num_drafted < config_.vocab_size) draft_sampler_.emplace(num_drafted);
   if (config_.num_sample_threads > 1)

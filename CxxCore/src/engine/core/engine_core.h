@@ -37,6 +37,7 @@
 #include "pagoda/prefix_match.h"
 #include "pagoda/request.h"
 #include "pagoda/statistics.h"
+#include "sampler/draw_lists.h"
 #include "sampler/sampler.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/step_budget.h"
@@ -170,7 +171,8 @@ class EngineCore {
   static bool has_images(ActiveRequest& request) noexcept;
   void advance_images() noexcept;
   sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
-  Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
+  Draw draw_for(ActiveRequest& request, const Thinking& thinking, std::span<const int32_t> ahead,
+                model::ForwardBatch& batch);
   void ask_for_tokens(const scheduler::StepPlan& plan);
   bool is_picked(size_t logits_row) const noexcept;
   void sample_ahead(const scheduler::StepPlan& plan) noexcept;
@@ -221,7 +223,8 @@ class EngineCore {
   PrefixCopier copier_;
   std::optional<PrefixTiers> tiers_;  // stores for prefixes that the caches cannot keep
   sampler::Sampler sampler_;
-  std::optional<RowSampler> row_sampler_;  // if several threads sample
+  std::optional<RowSampler> row_sampler_;         // if several threads sample
+  std::optional<sampler::DrawLists> draw_lists_;  // if the model samples
   speculate::PastTexts past_texts_;
   std::optional<sampler::Sampler> draft_sampler_;  // if the head drafts only part of the vocabulary
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;

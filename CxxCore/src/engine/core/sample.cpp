@@ -31,11 +31,22 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   return input;
 }
 
-// Sampling parameters for devices that sample; top_k 0 returns logits.
-Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
-  if (request.guide || request.row_callback || !request.params.banned.empty()) return {};
+// Sampling parameters for devices that sample; top_k 0 returns logits. `ahead`: the drafts before the row. Masks and
+// banned sequences after drafts are not known yet, and a late mask is applied when it is ready.
+Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, std::span<const int32_t> ahead,
+                          model::ForwardBatch& batch) {
+  const bool has_document = request.guide && !thinking.is_open();
+  if (request.row_callback || (!ahead.empty() && (has_document || !request.params.banned.empty()))) return {};
+  const grammar::DocumentPosition& position = request.document_position;
+  if (has_document && (position.mask == nullptr || !position.status.is_ok() || position.must_end)) return {};
   const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
-  return sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
+  const sampler::SampleInput input =
+      sample_input(request, thinking, request.num_generated() + static_cast<int32_t>(ahead.size()));
+  Draw draw = sampler::draw_of(input, max_top_k);
+  if (!draw_lists_ && (draw.is_whole > 0 || draw.num_logprobs > 0)) return {};
+  if (draw.top_k == 0 || !sampler::changes_logits(input)) return draw;
+  const bool fits = draw_lists_ && draw_lists_->add(input, ahead, draw, batch.edits, batch.masks);
+  return fits ? draw : Draw{};
 }
 
 // Fetching a row of 248,000 logits from a GPU takes longer than sampling a token there: a device that samples exactly
@@ -47,7 +58,8 @@ void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
     Thinking thinking = request.thinking;  // its state if the drafts are accepted
     for (int32_t i = 0; i <= row.num_drafts; ++i) {
       if (i > 0) thinking.note(row.sequence->drafts[i - 1]);
-      batch_.draws.push_back(draw_for(request, thinking, request.num_generated() + i));
+      const auto ahead = std::span<const int32_t>(row.sequence->drafts).first(static_cast<size_t>(i));
+      batch_.draws.push_back(draw_for(request, thinking, ahead, batch_));
     }
   }
 }
@@ -90,6 +102,8 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<c
     sampled_.token_id = model_.picked()[logits_row];
     sampled_.logprob = 0.0f;
     sampled_.top_logprobs.clear();
+    const int32_t num_top_logprobs = request.params.num_top_logprobs;
+    if (num_top_logprobs >= 0) sampler::fill_logprobs(model_.scores()[logits_row], num_top_logprobs, sampled_);
     return ok_status();
   }
   if (Status status; held.empty() && row_sampler_ && row_sampler_->take(logits_row, status, sampled_)) return status;

@@ -12,14 +12,41 @@ struct SampleRow {
   ulong random;
   float temperature;
   uint top_k;
+  uint first_edit;
+  uint num_edits;
+  uint mask;
+  uint is_whole;
+  uint num_logprobs;
+  uint reserved;
 };
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+static_assert(sizeof(SampleRow) == 56, "host and kernel agree");
+
+
+struct SampleEdit {
+  uint id;
+  float bias;
+  float repetition;
+  float penalty;
+};
+static_assert(sizeof(SampleEdit) == 16, "host and kernel agree");
+
+
+struct SampleScore {
+  ulong total;
+  float highest;
+  float chosen;
+  uint ids[20];
+  float logits[20];
+};
+static_assert(sizeof(SampleScore) == 176, "host and kernel agree");
 
 struct Sample {
   long logits_stride;
   uint vocab;
   uint parts;
+  uint mask_words;
+  uint is_raw;
 };
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
+static_assert(sizeof(Sample) == 24, "host and kernel agree");
 
 }

@@ -295,30 +295,46 @@ enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
 inline constexpr KernelId kernel = {154, "sample_parts"};
-enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, args = 5 };
 }  // namespace sample_parts
 namespace sample {
 inline constexpr KernelId kernel = {155, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
+namespace sample_scores {
+inline constexpr KernelId kernel = {156, "sample_scores"};
+enum Binding : int { logits = 0, rows = 1, found = 2, sums = 3, tokens = 4, scores = 5, args = 6 };
+}  // namespace sample_scores
+namespace sample_sums {
+inline constexpr KernelId kernel = {157, "sample_sums"};
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, args = 6 };
+}  // namespace sample_sums
+namespace sample_anywhere {
+inline constexpr KernelId kernel = {158, "sample_anywhere"};
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, tokens = 6, args = 7 };
+}  // namespace sample_anywhere
+namespace sample_whole {
+inline constexpr KernelId kernel = {159, "sample_whole"};
+enum Binding : int { rows = 0, found = 1, sums = 2, tokens = 3, args = 4 };
+}  // namespace sample_whole
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {156, "sigmoid_gate"};
+inline constexpr KernelId kernel = {160, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {157, "zero_slots_words"};
-inline constexpr KernelId bytes = {158, "zero_slots_bytes"};
+inline constexpr KernelId words = {161, "zero_slots_words"};
+inline constexpr KernelId bytes = {162, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {159, "copy_slot_words"};
-inline constexpr KernelId bytes = {160, "copy_slot_bytes"};
+inline constexpr KernelId words = {163, "copy_slot_words"};
+inline constexpr KernelId bytes = {164, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {161, "token_attention_f32"};
-inline constexpr KernelId f16 = {162, "token_attention_f16"};
-inline constexpr KernelId bf16 = {163, "token_attention_bf16"};
+inline constexpr KernelId f32 = {165, "token_attention_f32"};
+inline constexpr KernelId f16 = {166, "token_attention_f16"};
+inline constexpr KernelId bf16 = {167, "token_attention_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -326,5 +342,5 @@ inline constexpr std::string_view use_window = "use_window";
 inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 164;  // ids are below
+inline constexpr int kCount = 168;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

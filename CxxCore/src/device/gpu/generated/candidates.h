@@ -78,3 +78,48 @@ METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted,
     kept[tid] = 0;
   }
 }
+
+
+METAL_FUNC void load_found(MSL_DEVICE const ulong* found, uint parts, uint wanted, uint tid, MSL_THREAD ulong (&mine)[kEach]) {
+
+  for (uint i = 0; i < kEach; ++i) {
+    const uint at = i * kThreads + tid;
+    mine[i] = 0;
+    if (at < parts * wanted) {
+      mine[i] = found[long(at / wanted) * kMostKept + at % wanted];
+    }
+  }
+}
+
+
+METAL_FUNC uint highest_key(MSL_THREAD const ulong (&mine)[kEach], MSL_THREADGROUP uint* keys, uint lane, uint sg) {
+  uint key = 0;
+
+  for (uint i = 0; i < kEach; ++i) {
+    key = max(key, key_in(mine[i]));
+  }
+  key = simd_max(key);
+  if (lane == 0) {
+    keys[sg] = key;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+    key = max(key, keys[i]);
+  }
+  return key;
+}
+
+
+METAL_FUNC ulong mass_of(ulong own, MSL_THREADGROUP ulong* masses, uint lane, uint sg) {
+  const uint upper = simd_sum(uint(own >> 26));
+  const uint lower = simd_sum(uint(own) & 0x3ffffffu);
+  if (lane == 0) {
+    masses[sg] = (ulong(upper) << 26) + lower;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong mass = 0;
+  for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+    mass += masses[i];
+  }
+  return mass;
+}

@@ -365,14 +365,37 @@ struct SampleRow {
   ulong random;
   float temperature;
   uint top_k;
+  uint first_edit;
+  uint num_edits;
+  uint mask;
+  uint is_whole;
+  uint num_logprobs;
+  uint reserved;
 };
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+static_assert(sizeof(SampleRow) == 56, "host and kernel agree");
+struct SampleEdit {
+  uint id;
+  float bias;
+  float repetition;
+  float penalty;
+};
+static_assert(sizeof(SampleEdit) == 16, "host and kernel agree");
+struct SampleScore {
+  ulong total;
+  float highest;
+  float chosen;
+  uint ids[20];
+  float logits[20];
+};
+static_assert(sizeof(SampleScore) == 176, "host and kernel agree");
 struct Sample {
   long logits_stride;
   uint vocab;
   uint parts;
+  uint mask_words;
+  uint is_raw;
 };
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
+static_assert(sizeof(Sample) == 24, "host and kernel agree");
 }
 )msl"},
     {"args/token_attention.h",
@@ -978,6 +1001,45 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
     kept[tid] = 0;
   }
 }
+METAL_FUNC void load_found(device const ulong* found, uint parts, uint wanted, uint tid, thread ulong (&mine)[kEach]) {
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint at = i * kThreads + tid;
+    mine[i] = 0;
+    if (at < parts * wanted) {
+      mine[i] = found[long(at / wanted) * kMostKept + at % wanted];
+    }
+  }
+}
+METAL_FUNC uint highest_key(thread const ulong (&mine)[kEach], threadgroup uint* keys, uint lane, uint sg) {
+  uint key = 0;
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    key = max(key, key_in(mine[i]));
+  }
+  key = simd_max(key);
+  if (lane == 0) {
+    keys[sg] = key;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    key = max(key, keys[i]);
+  }
+  return key;
+}
+METAL_FUNC ulong mass_of(ulong own, threadgroup ulong* masses, uint lane, uint sg) {
+  const uint upper = simd_sum(uint(own >> 26));
+  const uint lower = simd_sum(uint(own) & 0x3ffffffu);
+  if (lane == 0) {
+    masses[sg] = (ulong(upper) << 26) + lower;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong mass = 0;
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    mass += masses[i];
+  }
+  return mass;
+}
 )msl"},
     {"common.h",
 R"msl(#include <metal_simdgroup>
@@ -1110,6 +1172,71 @@ METAL_FUNC void conv_rows(device const float* x, device const float* weight, con
       sum = fma(inputs[r + i], weights[i], sum);
     }
     out[long(r) * args.out_stride] = silu(sum);
+  }
+}
+)msl"},
+    {"edits.h",
+R"msl(#include "args/sample.h"
+#include "candidates.h"
+constant constexpr uint kMinusInfinityBits = 0xff800000u;
+constant constexpr float kHighest = 3.402823466e38f;
+constant constexpr uint kPart = kThreads * kEach;
+METAL_FUNC bool is_refused(float logit) {
+  const uint key = key_of(logit);
+  return key < kMinusInfinityKey || key >= kInfinityKey;
+}
+METAL_FUNC float edited(float logit, float bias, float repetition, float penalty) {
+  float x = logit + bias;
+  x = min(x, kHighest);
+  x = x > 0.0f ? x / repetition : x * repetition;
+  x = x - penalty;
+  x = min(x, kHighest);
+  x = repetition == 0.0f ? as_type<float>(kMinusInfinityBits) : x;
+  return is_refused(logit) || key_of(logit) == kMinusInfinityKey ? logit : x;
+}
+METAL_FUNC float masked(float logit, device const uint* masks, uint mask, uint mask_words, uint id) {
+  bool is_allowed = true;
+  if (mask > 0) {
+    is_allowed = (masks[long(mask - 1) * mask_words + id / 32] >> (id % 32) & 1u) != 0;
+  }
+  return is_allowed || is_refused(logit) ? logit : as_type<float>(kMinusInfinityBits);
+}
+METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row, constant pagoda_args::Sample& args) {
+  const uint scored = row[0].num_logprobs;
+  return args.is_raw == 0 ? min(row[0].top_k, kMostKept) : min(max(scored, 2u) - 1u, scored);
+}
+METAL_FUNC void load_part(device const float* from, device const pagoda_args::SampleRow* row,
+                          device const pagoda_args::SampleEdit* edits, device const uint* masks,
+                          constant pagoda_args::Sample& args, uint part, threadgroup float* values, uint tid,
+                          thread float (&own)[kEach]) {
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint id = (i * args.parts + part) * kThreads + tid;
+    own[i] = as_type<float>(kMinusInfinityBits);
+    if (id < args.vocab) {
+      own[i] = masked(from[id], masks, args.is_raw != 0 ? 0u : row[0].mask, args.mask_words, id);
+    }
+  }
+  if (row[0].num_edits == 0 || args.is_raw != 0) {
+    return;
+  }
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    values[i * kThreads + tid] = own[i];
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint e = tid; e < row[0].num_edits; e += kThreads) {
+    device const pagoda_args::SampleEdit* edit = edits + row[0].first_edit + e;
+    const uint chunk = edit[0].id / kThreads;
+    if (edit[0].id < args.vocab && chunk % args.parts == part) {
+      const uint at = chunk / args.parts * kThreads + edit[0].id % kThreads;
+      values[at] = edited(values[at], edit[0].bias, edit[0].repetition, edit[0].penalty);
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    own[i] = values[i * kThreads + tid];
   }
 }
 )msl"},
@@ -2276,6 +2403,40 @@ METAL_FUNC void store_words(thread const uint (&words)[kChunkTiles], threadgroup
 METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kChunkTiles]) {
   set_words(*(threadgroup const uint4*)(from), *(threadgroup const uint4*)(from + 4), words);
 }
+)msl"},
+    {"weights.h",
+R"msl(#include "candidates.h"
+METAL_FUNC float multiply_add(float a, float b, float c) {
+  const float product = a * b;
+  return product + c;
+}
+METAL_FUNC float weight_of(float x) {
+  const float bounded = x > -87.0f ? x : -87.0f;
+  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
+  const float n = shifted - 12582912.0f;
+  float r = multiply_add(n, -0.693145752f, bounded);
+  r = multiply_add(n, -1.42860677e-06f, r);
+  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
+  p = multiply_add(p, r, 1.0f / 24.0f);
+  p = multiply_add(p, r, 1.0f / 6.0f);
+  p = multiply_add(p, r, 0.5f);
+  p = multiply_add(p, r, 1.0f);
+  p = multiply_add(p, r, 1.0f);
+  const uint exponent = as_type<uint>(shifted) - 0x4b400000u + 127u;
+  return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
+}
+METAL_FUNC ulong whole_weight(float w) {
+  const float scaled = w * 1048576.0f;
+  const uint upper = uint(scaled);
+  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
+}
+METAL_FUNC ulong multiply_high(ulong a, ulong b) {
+  const ulong low = 0xffffffffu;
+  const ulong middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
+}
+METAL_FUNC float logit_of(uint key) { return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key); }
+METAL_FUNC float logit_in(ulong candidate) { return logit_of(key_in(candidate)); }
 )msl"},
   };
   return kHeaders;

@@ -2,51 +2,14 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 4 "Shaders/sample.metal"
-#include "device/gpu/generated/args_sample.h"
-#include "device/gpu/generated/candidates.h"
-
-METAL_FUNC float multiply_add(float a, float b, float c) {
-  const float product = a * b;
-  return product + c;
-}
-
-METAL_FUNC float weight_of(float x) {
-  const float bounded = x > -87.0f ? x : -87.0f;
-  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
-  const float n = shifted - 12582912.0f;
-  float r = multiply_add(n, -0.693145752f, bounded);
-  r = multiply_add(n, -1.42860677e-06f, r);
-  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
-  p = multiply_add(p, r, 1.0f / 24.0f);
-  p = multiply_add(p, r, 1.0f / 6.0f);
-  p = multiply_add(p, r, 0.5f);
-  p = multiply_add(p, r, 1.0f);
-  p = multiply_add(p, r, 1.0f);
-  const uint exponent = as_type<uint>(shifted) - 0x4b400000u + 127u;
-  return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
-}
-
-
-METAL_FUNC ulong whole_weight(float w) {
-  const float scaled = w * 1048576.0f;
-  const uint upper = uint(scaled);
-  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
-}
-
-METAL_FUNC ulong multiply_high(ulong a, ulong b) {
-  const ulong low = 0xffffffffu;
-  const ulong middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
-  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
-}
-
-METAL_FUNC float logit_in(ulong candidate) {
-  const uint key = key_in(candidate);
-  return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
-}
-# 48 "Shaders/sample.metal"
+# 3 "Shaders/sample.metal"
+#include "device/gpu/generated/edits.h"
+#include "device/gpu/generated/weights.h"
+# 8 "Shaders/sample.metal"
 MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
                          MSL_DEVICE const pagoda_args::SampleRow* rows ,
+                         MSL_DEVICE const pagoda_args::SampleEdit* edits ,
+                         MSL_DEVICE const uint* masks ,
                          MSL_DEVICE ulong* found ,
                          MSL_CONSTANT pagoda_args::Sample& args ,
                          uint2 group ,
@@ -54,21 +17,20 @@ MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
                          uint sg ,
                          uint lane ) {
   MSL_TG_VAR(1, counts, [3*kSimdgroups], uint)
-  const uint wanted = min(rows[group.y].top_k, kMostKept);
-  MSL_DEVICE const float* from = logits + long(group.y) * args.logits_stride;
+  MSL_TG_VAR(2, values, [kPart], float)
+  const uint wanted = wanted_of(rows + group.y, args);
+  float own[kEach];
+  load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
+            (MSL_THREADGROUP float*)(values), tid, own);
   ulong mine[kEach];
 
   for (uint i = 0; i < kEach; ++i) {
-    const uint id = (group.x * kEach + i) * kThreads + tid;
-    mine[i] = 0;
-    if (id < args.vocab) {
-      mine[i] = candidate_of(from[id], id);
-    }
+    mine[i] = candidate_of(own[i], (i * args.parts + group.x) * kThreads + tid);
   }
   MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
   keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
-# 74 "Shaders/sample.metal"
+# 35 "Shaders/sample.metal"
 MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    MSL_DEVICE const pagoda_args::SampleRow* rows ,
                    MSL_DEVICE int* tokens ,
@@ -77,19 +39,15 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    uint tid ,
                    uint sg ,
                    uint lane ) {
-  MSL_TG_VAR(2, counts, [3*kSimdgroups], uint)
-  MSL_TG_VAR(3, kept, [kMostKept], ulong)
-  MSL_TG_VAR(4, weights, [kMostKept], ulong)
-  const uint wanted = min(rows[row].top_k, kMostKept);
-  ulong mine[kEach];
-
-  for (uint i = 0; i < kEach; ++i) {
-    const uint at = i * kThreads + tid;
-    mine[i] = 0;
-    if (at < args.parts * wanted) {
-      mine[i] = found[(long(row) * args.parts + at / wanted) * kMostKept + at % wanted];
-    }
+  MSL_TG_VAR(3, counts, [3*kSimdgroups], uint)
+  MSL_TG_VAR(4, kept, [kMostKept], ulong)
+  MSL_TG_VAR(5, weights, [kMostKept], ulong)
+  const uint wanted = wanted_of(rows + row, args);
+  if (rows[row].is_whole != 0) {
+    return;
   }
+  ulong mine[kEach];
+  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
   keep_highest(mine, wanted, (MSL_THREADGROUP ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -135,8 +93,8 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
 }
 # 1 "sample.entries"
 using namespace ::pagoda::device::gpu;
-constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"found", 2, BindingKind::buffer, sizeof(ulong), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (ulong*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"edits", 2, BindingKind::buffer, sizeof(pagoda_args::SampleEdit), false}, {"masks", 3, BindingKind::buffer, sizeof(uint), false}, {"found", 4, BindingKind::buffer, sizeof(ulong), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Sample), false}};
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (const pagoda_args::SampleEdit*)in.buffers[2], (const uint*)in.buffers[3], (ulong*)in.buffers[4], *(const pagoda_args::Sample*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"found", 0, BindingKind::buffer, sizeof(ulong), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
 void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample((const ulong*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {

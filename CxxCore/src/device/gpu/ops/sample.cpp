@@ -1,4 +1,5 @@
-// sample: one threadgroup per part of a row keeps its most likely tokens, then one per row draws among those.
+// sample: one threadgroup per part of a row keeps its most likely tokens, then one per row draws among those. Rows
+// without top-k also sum all weights; rows with log probabilities do both again for the logits before any change.
 #include "args/sample.h"
 
 #include "device/gpu/gpu_encoder.h"
@@ -9,16 +10,36 @@ static_assert(sizeof(Draw) == sizeof(pagoda_args::SampleRow));
 static_assert(offsetof(Draw, random) == offsetof(pagoda_args::SampleRow, random));
 static_assert(offsetof(Draw, temperature) == offsetof(pagoda_args::SampleRow, temperature));
 static_assert(offsetof(Draw, top_k) == offsetof(pagoda_args::SampleRow, top_k));
+static_assert(offsetof(Draw, mask) == offsetof(pagoda_args::SampleRow, mask));
+static_assert(offsetof(Draw, num_logprobs) == offsetof(pagoda_args::SampleRow, num_logprobs));
+static_assert(sizeof(RowScore) == sizeof(pagoda_args::SampleScore));
+static_assert(offsetof(RowScore, logits) == offsetof(pagoda_args::SampleScore, logits));
+static_assert(sizeof(LogitEdit) == sizeof(pagoda_args::SampleEdit));
+static_assert(offsetof(LogitEdit, penalty) == offsetof(pagoda_args::SampleEdit, penalty));
 
 void GpuEncoder::sample(const SampleArgs& a) noexcept {
   const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
-  if (!check_scratch(ScratchSizes::sample(rows, vocab), "sample")) return;
+  if (!check_scratch(ScratchSizes::sample(rows, vocab), "sample") || !accept(a, a.draws)) return;
   pagoda_args::Sample args{};
   args.logits_stride = a.logits.strides[0];
   args.vocab = as_uint(vocab);
   args.parts = as_uint(ceil_divide(vocab, kSamplePart));
-  launch(kernels::sample_parts::kernel, {{args.parts, as_uint(rows)}, 256}, {a.logits, a.draws, scratch_.found}, args);
-  launch(kernels::sample::kernel, {{as_uint(rows)}, 256}, {scratch_.found, a.draws, a.tokens}, args);
+  args.mask_words = a.masks.is_present() ? as_uint(a.masks.shape[1]) : 0;
+  const Grid by_part{{args.parts, as_uint(rows)}, 256}, by_row{{as_uint(rows)}, 256};
+  const Slot edits = or_else(a.edits, a.draws), masks = or_else(a.masks, a.draws);
+  const Slot sums(scratch_.found, ScratchSizes::candidates(rows, vocab));
+  launch(kernels::sample_parts::kernel, by_part, {a.logits, a.draws, edits, masks, scratch_.found}, args);
+  launch(kernels::sample::kernel, by_row, {scratch_.found, a.draws, a.tokens}, args);
+  // Rows without top-k; their number is not known here, and the launches end at once if there are none.
+  launch(kernels::sample_sums::kernel, by_part, {a.logits, a.draws, edits, masks, scratch_.found, sums}, args);
+  launch(kernels::sample_whole::kernel, by_row, {a.draws, scratch_.found, sums, a.tokens}, args);
+  launch(kernels::sample_anywhere::kernel, by_row, {a.logits, a.draws, edits, masks, scratch_.found, sums, a.tokens},
+         args);
+  if (!a.scores.is_present()) return;
+  args.is_raw = 1;
+  launch(kernels::sample_parts::kernel, by_part, {a.logits, a.draws, edits, masks, scratch_.found}, args);
+  launch(kernels::sample_sums::kernel, by_part, {a.logits, a.draws, edits, masks, scratch_.found, sums}, args);
+  launch(kernels::sample_scores::kernel, by_row, {a.logits, a.draws, scratch_.found, sums, a.tokens, a.scores}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -1,0 +1,42 @@
+// weights.h for the software device. Made by Tools/mslc/generate.sh.
+#pragma once
+# 4 "Shaders/weights.h"
+#include "device/gpu/generated/candidates.h"
+
+METAL_FUNC float multiply_add(float a, float b, float c) {
+  const float product = a * b;
+  return product + c;
+}
+
+METAL_FUNC float weight_of(float x) {
+  const float bounded = x > -87.0f ? x : -87.0f;
+  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
+  const float n = shifted - 12582912.0f;
+  float r = multiply_add(n, -0.693145752f, bounded);
+  r = multiply_add(n, -1.42860677e-06f, r);
+  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
+  p = multiply_add(p, r, 1.0f / 24.0f);
+  p = multiply_add(p, r, 1.0f / 6.0f);
+  p = multiply_add(p, r, 0.5f);
+  p = multiply_add(p, r, 1.0f);
+  p = multiply_add(p, r, 1.0f);
+  const uint exponent = as_type<uint>(shifted) - 0x4b400000u + 127u;
+  return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
+}
+
+
+METAL_FUNC ulong whole_weight(float w) {
+  const float scaled = w * 1048576.0f;
+  const uint upper = uint(scaled);
+  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
+}
+
+METAL_FUNC ulong multiply_high(ulong a, ulong b) {
+  const ulong low = 0xffffffffu;
+  const ulong middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
+}
+
+METAL_FUNC float logit_of(uint key) { return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key); }
+
+METAL_FUNC float logit_in(ulong candidate) { return logit_of(key_in(candidate)); }
