@@ -1,0 +1,200 @@
+// Measures an image on a model with a shape: the vision tower, its operations as a share of the machine's measured
+// peak, and the text model's pass over the image's tokens. Weights are pseudo-random.
+// Build: make -C Tools/native vision_bench
+// Usage: vision_bench [SHAPE [WIDTHxHEIGHT [DEVICE [QUANTIZE [ROUNDS [THREADS]]]]]]
+//        (default qwen3.5-0.8b 1024x1024 cpu 8bit 3 0)
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "device/registry.h"
+#include "engine/load/loader.h"
+#include "model/vision/tower.h"
+#include "pagoda/bench.h"
+
+namespace {
+
+using namespace pagoda;
+using Shape = std::vector<int64_t>;
+
+struct TowerShape {
+  const char* model;
+  int32_t depth, width, inner, heads, out;
+};
+constexpr TowerShape kTowers[] = {{"qwen3.5-0.8b", 12, 768, 3072, 12, 1024},
+                                  {"qwen3.5-2b", 24, 1024, 4096, 16, 2048},
+                                  {"qwen3.5-9b", 27, 1152, 4304, 16, 4096},
+                                  {"qwen3.5-27b", 27, 1152, 4304, 16, 5120}};
+
+template <class T>
+T need(Result<T> result) {
+  if (result.is_ok()) return std::move(*result);
+  std::fprintf(stderr, "%s\n", result.status.message.c_str());
+  std::exit(1);
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+io::VisionConfig config_of(const TowerShape& shape) {
+  io::VisionConfig config;
+  config.depth = shape.depth;
+  config.hidden_size = shape.width;
+  config.intermediate_size = shape.inner;
+  config.num_heads = shape.heads;
+  config.out_hidden_size = shape.out;
+  config.position_side = 48;
+  config.tensor_prefix = "model.visual.";
+  return config;
+}
+
+std::map<std::string, Shape> tensors_of(const io::VisionConfig& c) {
+  const int64_t width = c.hidden_size, inner = c.intermediate_size, merged = c.merged_size();
+  std::map<std::string, Shape> all = {{"pos_embed.weight", {int64_t{c.position_side} * c.position_side, width}}};
+  const auto add = [&](const std::string& name, int64_t rows, int64_t cols) {  // 0 columns: a norm
+    all[name + ".weight"] = cols > 0 ? Shape{rows, cols} : Shape{rows};
+    all[name + ".bias"] = {rows};
+  };
+  add("patch_embed.proj", width, c.patch_dim());
+  for (int32_t i = 0; i < c.depth; ++i) {
+    const std::string block = concat("blocks.", i, ".");
+    for (const char* norm : {"norm1", "norm2"}) add(block + norm, width, 0);
+    add(block + "attn.qkv", 3 * width, width);
+    add(block + "attn.proj", width, width);
+    add(block + "mlp.linear_fc1", inner, width);
+    add(block + "mlp.linear_fc2", width, inner);
+  }
+  add("merger.norm", width, 0);
+  add("merger.linear_fc1", merged, merged);
+  add("merger.linear_fc2", c.out_hidden_size, merged);
+  return all;
+}
+
+// A safetensors file in bf16: numbers from -1/16 to 1/16.
+std::vector<uint8_t> make_file(const io::VisionConfig& config) {
+  std::string header;
+  uint64_t end = 0;
+  for (const auto& [name, shape] : tensors_of(config)) {
+    uint64_t bytes = 2;
+    std::string sizes;
+    for (const int64_t size : shape) {
+      bytes *= static_cast<uint64_t>(size);
+      sizes += concat(sizes.empty() ? "" : ",", size);
+    }
+    header += concat(header.empty() ? "{" : ",", "\"", config.tensor_prefix, name, R"(":{"dtype":"BF16","shape":[)",
+                     sizes, R"(],"data_offsets":[)", end, ",", end + bytes, "]}");
+    end += bytes;
+  }
+  header += "}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  std::vector<uint8_t> file(8 + header.size() + end);
+  for (size_t i = 0; i < 8; ++i) file[i] = static_cast<uint8_t>(header.size() >> (8 * i));
+  std::copy(header.begin(), header.end(), file.begin() + 8);
+  uint64_t random = 1;
+  for (size_t i = 8 + header.size(); i < file.size(); i += 2) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    file[i] = static_cast<uint8_t>(random >> 40);
+    file[i + 1] = static_cast<uint8_t>(0x3d ^ (random >> 63 << 7));
+  }
+  return file;
+}
+
+PreparedImage make_image(const io::VisionConfig& config, int32_t width, int32_t height) {
+  std::vector<uint8_t> pixels(static_cast<size_t>(width) * static_cast<size_t>(height) * 3);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7 / 3);
+  ImageOptions options;
+  options.patch_size = config.patch_size;
+  options.merge_size = config.merge_size;
+  options.temporal_patch_size = config.temporal_patch_size;
+  PreparedImageResult made = prepare_image(pixels.data(), static_cast<int64_t>(pixels.size()), width, height, options);
+  return need(Result<PreparedImage>(made.status.is_ok() ? Result<PreparedImage>(made.image) : made.status));
+}
+
+double run_tower(model::VisionTower& tower, const PreparedImage& image) {
+  std::vector<float> rows(static_cast<size_t>(image.num_tokens()) * static_cast<size_t>(tower.config().row_size()));
+  const double start = now();
+  if (Status status = tower.begin(image, rows); !status.is_ok()) need(Result<bool>(status));
+  while (!need(tower.advance())) {
+  }
+  return now() - start;
+}
+
+// Seconds until the first token after a prompt of that many tokens.
+double run_text(engine::LoadedModel& loaded, int32_t num_tokens) {
+  Request request;
+  for (int32_t i = 0; i < num_tokens; ++i) request.prompt_ids.push_back(1 + (i * 7919) % 1000);
+  request.sampling.max_tokens = 1;
+  engine::CoreConfig config = loaded.core;
+  config.prefix_cache = false;
+  engine::EngineCore core(*loaded.model, config);
+  const double start = now();
+  core.add(need(core.prepare(request, 1, [](void*, const Event*) {}, nullptr)));
+  while (core.has_work()) core.step();
+  return now() - start;
+}
+
+void print_operations(std::vector<OpTime> times, const MachineLimits& limits) {
+  OpTime products{.name = "all products"};
+  for (const OpTime& op : times)
+    if (op.name.starts_with("matmul")) products.seconds += op.seconds, products.operations += op.operations;
+  times.push_back(products);
+  std::ranges::sort(times, std::greater{}, &OpTime::seconds);
+  std::printf("%-22s %9s %9s %7s\n", "operation", "ms", "GFLOP", "% peak");
+  for (const OpTime& op : times)
+    std::printf("%-22s %9.2f %9.1f %7.1f\n", op.name.c_str(), op.seconds * 1e3, op.operations * 1e-9,
+                100 * op.operations / op.seconds / limits.bf16_ops_per_second);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto argument = [&](int i, const char* otherwise) { return std::string(argc > i ? argv[i] : otherwise); };
+  const std::string name = argument(1, "qwen3.5-0.8b"), size = argument(2, "1024x1024"), device = argument(3, "cpu");
+  const int rounds = std::atoi(argument(5, "3").c_str()), threads = std::atoi(argument(6, "0").c_str());
+  const auto* shape = std::ranges::find(kTowers, name, &TowerShape::model);
+  const size_t cross = size.find('x');
+  if (shape == std::end(kTowers) || cross == std::string::npos)
+    return std::fprintf(stderr, "usage: see the head of vision_bench.cpp\n"), 1;
+  const io::VisionConfig config = config_of(*shape);
+  const PreparedImage image = make_image(config, std::atoi(size.c_str()), std::atoi(size.c_str() + cross + 1));
+
+  const std::vector<uint8_t> file = make_file(config);
+  const auto files = need(io::open_model_files({"", {{"model.safetensors", file.data(), file.size()}}}));
+  const io::Checkpoint checkpoint = need(io::Checkpoint::open(*files));
+  auto made = need(device::make_device(device, threads));
+  device::Device& on = *made;
+  const auto tower =
+      need(model::VisionTower::load(config, checkpoint, std::move(made), WeightFormat::bf16, image.num_tokens()));
+  MachineLimits limits = measure_device_limits(device, threads);
+  if (!limits.status.is_ok()) limits = measure_limits(threads);
+
+  double tower_seconds = std::numeric_limits<double>::max(), text_seconds = tower_seconds;
+  for (int i = 0; i < rounds; ++i) tower_seconds = std::min(tower_seconds, run_tower(*tower, image));
+  on.set_profiling(true);
+  run_tower(*tower, image);
+  const std::vector<OpTime> times = on.take_profile();
+
+  EngineOptions options;
+  options.device = device;
+  options.quantize = argument(4, "8bit");
+  options.num_threads = threads;
+  options.max_num_seqs = 1;
+  options.max_model_len = image.num_tokens() + 64;
+  auto loaded = need(engine::load({"", {}, name}, options, nullptr));
+  for (int i = 0; i < rounds; ++i) text_seconds = std::min(text_seconds, run_text(loaded, image.num_tokens()));
+
+  std::printf("%s, %s on %s: %d patches, %d tokens\n", name.c_str(), size.c_str(), on.info().description.c_str(),
+              image.num_patches(), image.num_tokens());
+  std::printf("tower %.1f ms (bf16), prefill of its tokens %.1f ms (%s), best of %d; peak %.0f GFLOP/s (%s)\n",
+              tower_seconds * 1e3, text_seconds * 1e3, loaded.info.weight_dtype.c_str(), rounds,
+              limits.bf16_ops_per_second * 1e-9, limits.bf16_instruction.c_str());
+  print_operations(times, limits);
+  return 0;
+}
