@@ -14,6 +14,16 @@ import Testing
     #expect(tests.map(\.name) == ["pp512", "tg128", "tg64@d16384", "b32"])
   }
 
+  @Test func a_batch_may_have_a_kind_of_sampling_or_each() throws {
+    let tests = try BenchTest.parse("b4+presence,b2+sampling")
+    #expect(
+      tests.map(\.name) == [
+        "b4+presence", "b2", "b2+presence", "b2+bias", "b2+grammar", "b2+logprobs", "b2+top-p", "b2+min-p",
+      ])
+    #expect(tests.map(\.sampling) == [.presence] + BenchSampling.allCases)
+    #expect(tests.map(\.sequences) == [4] + Array(repeating: 2, count: 7))
+  }
+
   @Test func a_test_with_drafts_has_room_for_text_and_keeps_them_on() throws {
     let tests = try BenchTest.parse("tg8+spec")
     #expect(tests.map(\.kind) == [.speculative(tokens: 8)])
@@ -25,7 +35,8 @@ import Testing
 
   @Test(arguments: [
     "tg+spec", "tg0+spec", "pp8+spec", "tg8+", "tg8@d5+spec", "", "pp", "pp0", "pp-1", "pp5x", "tg", "tg@d5", "tg5@",
-    "tg5@d", "tg5@d0", "tg5@d1@d2", "b", "b0", "b2000", "x8",
+    "tg5@d", "tg5@d0", "tg5@d1@d2", "b", "b0", "b2000", "x8", "b4+", "b4+x", "b+sampling", "tg8+presence",
+    "tg8+sampling",
     "pp99999999999999999999", "pp٣",
   ])
   func other_names_are_refused_and_the_forms_listed(_ item: String) {

@@ -14,6 +14,9 @@ extension Command {
         tg64@d16384  generates 64 tokens after a prompt of 16384
         tg128+spec   generates 128 tokens after each of several texts with speculation: tokens per second over all texts
         b8           generates 64 tokens in each of 8 sequences: total tokens per second while all of them run
+        b8+presence  the same with a kind of sampling: \(BenchSampling.help)
+        b8+sampling  b8, then the same with each kind: presence penalty 1.5 with top-k 20, logit bias, a grammar, 20 log
+                     probabilities, top-p without top-k, min-p
       Each row shows the minimum number of bytes moved per token (weights once per step, keys, values and recurrent state),
       and the share of the measured memory bandwidth and of the measured arithmetic peak. The limits of the machine are
       measured before and after each test; no other program should run meanwhile. On a GPU the limits are measured with its

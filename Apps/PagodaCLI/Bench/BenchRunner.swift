@@ -128,16 +128,24 @@ struct BenchRunner {
     if case .speculative(let tokens) = test.kind, let prompt = prompts.first {
       return try start([try request(prompt.text, tokens: tokens)])
     }
+    if test.sampling == .grammar && !engine.info.hasTokenizer {
+      throw CommandFailure("\(test.name) needs a model with a tokenizer, not --shape")
+    }
     return try start(
       sequences: test.sequences, promptTokens: test.promptTokens,
-      generatedTokens: test.generatedTokens(repetitions: repetitions))
+      generatedTokens: test.generatedTokens(repetitions: repetitions), sampling: test.sampling)
   }
 
-  private func start(sequences: Int, promptTokens: Int, generatedTokens: Int) throws -> TokenClock {
+  private func start(
+    sequences: Int, promptTokens: Int, generatedTokens: Int, sampling kind: BenchSampling = .greedy
+  ) throws -> TokenClock {
     let sampling = sampling(generatedTokens)
     var ids = TokenIDs(vocabularySize: engine.info.vocabularySize)
-    let requests = (0..<sequences).map { _ in
-      Request(prompt: .tokens((0..<promptTokens).map { _ in ids.next() }), sampling: sampling)
+    let requests = (0..<sequences).map { index in
+      var request = Request(prompt: .tokens((0..<promptTokens).map { _ in ids.next() }), sampling: sampling)
+      request.sampling.seed = UInt64(index)
+      kind.apply(to: &request)
+      return request
     }
     return try start(requests)
   }

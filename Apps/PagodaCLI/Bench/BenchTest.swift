@@ -11,6 +11,8 @@ package struct BenchTest: Hashable, Sendable {
 
   package var name: String
   package var kind: Kind
+  /// Of a batch.
+  package var sampling = BenchSampling.greedy
 
   /// Tokens of the prompt in tests that do not measure it.
   static let shortPrompt = 16
@@ -22,7 +24,7 @@ package struct BenchTest: Hashable, Sendable {
 
   static let forms =
     "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), tg128+spec (real text, with speculation), "
-    + "b8 (8 concurrent sequences)"
+    + "b8 (8 concurrent sequences), b8+presence (with a kind of sampling: \(BenchSampling.help)), b8+sampling (with each kind)"
   static let defaults = "pp512,tg128,b8"
 
   /// A list such as `pp512,tg64@d16384,b8`.
@@ -30,12 +32,19 @@ package struct BenchTest: Hashable, Sendable {
     var tests: [BenchTest] = []
     for item in list.split(separator: ",", omittingEmptySubsequences: false) {
       let name = item.filter { !$0.isWhitespace }
-      guard let test = BenchTest(name) else {
+      guard let test = BenchTest(name) ?? everySampling(name).first else {
         throw UsageError("--tests has '\(name)'; known forms are \(forms)")
       }
-      tests.append(test)
+      tests += BenchTest(name) == nil ? everySampling(name) : [test]
     }
     return tests
+  }
+
+  /// The tests of `b8+sampling`; empty if the name is another one.
+  private static func everySampling(_ name: String) -> [BenchTest] {
+    let batch = String(name.dropLast("+sampling".count))
+    guard name.hasSuffix("+sampling"), case .batch? = BenchTest(batch)?.kind else { return [] }
+    return BenchSampling.allCases.compactMap { BenchTest($0 == .greedy ? batch : "\(batch)+\($0.rawValue)") }
   }
 
   package init?(_ name: String) {
@@ -54,8 +63,13 @@ package struct BenchTest: Hashable, Sendable {
       }
       guard let depth = Self.count(parts[1], upTo: 1_000_000) else { return nil }
       kind = .decode(tokens: tokens, depth: depth)
-    } else if name.hasPrefix("b"), let sequences = Self.count(name.dropFirst(1), upTo: 1024) {
+    } else if name.hasPrefix("b") {
+      let parts = name.dropFirst().split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let sequences = Self.count(parts[0], upTo: 1024) else { return nil }
       kind = .batch(sequences: sequences)
+      guard parts.count == 2 else { return }
+      guard let sampling = BenchSampling(rawValue: String(parts[1])), sampling != .greedy else { return nil }
+      self.sampling = sampling
     } else {
       return nil
     }
