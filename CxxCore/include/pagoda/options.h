@@ -17,7 +17,7 @@ struct EngineOptions {
   std::string weight_cache = "";        // folder that caches repacked weights for the next load; "" = none
   int64_t weight_cache_disk_bytes = 0;  // maximum total size of its files; 0 = 64 GiB
   int32_t num_threads = 0;              // 0 = one per core
-  int32_t max_num_seqs = 16;            // maximum running sequences
+  int32_t max_num_seqs = 16;            // maximum running sequences; 0 = 16, or as many as a card can serve, up to 256
   int32_t max_num_batched_tokens = 0;   // tokens per step, prefill and decode; 0 = 256, or more on a GPU
   // Maximum milliseconds of a step in which sequences decode while prompts are read; 0 = about twice the time of a step
   // without prompts, on any device, -1 = no limit.

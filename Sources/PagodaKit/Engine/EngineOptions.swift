@@ -25,7 +25,8 @@ public struct EngineOptions: Hashable, Sendable {
   public var weightCacheDiskBytes: Int64?
   /// Worker threads; nil means one per core.
   public var threadCount: Int?
-  /// Maximum number of running sequences; further requests wait.
+  /// Maximum number of running sequences; further requests wait. 0 means 16, and on a GPU with memory of its own that
+  /// drives no screen as many as the memory can serve, up to 256.
   public var maximumSequences = 16
   /// Maximum tokens per step, prompts and answers together; nil means 256 on a CPU, 512 with Metal and 2048 with CUDA.
   public var maximumBatchedTokens: Int?
