@@ -62,7 +62,6 @@ bool DrawLists::add_penalties(const SampleInput& input, std::span<const int32_t>
 
 bool DrawLists::add(const SampleInput& input, std::span<const int32_t> ahead, Draw& draw, std::vector<LogitEdit>& edits,
                     std::vector<uint64_t>& masks) noexcept {
-  if (input.dry_scratch != nullptr || input.params->top_n_sigma > 0) return false;
   const size_t first = edits.size(), room = std::min(max_mask_words_, masks.capacity()) - masks.size();
   if (!input.allowed.empty() && (input.allowed.size() != mask_words_ || room < mask_words_)) return false;
   bool fits = add_biases(input, first, edits) && (input.counts == nullptr || add_penalties(input, ahead, first, edits));

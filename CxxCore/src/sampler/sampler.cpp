@@ -70,6 +70,7 @@ bool is_admissible(const SampleInput& input, int32_t id) noexcept {
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const SamplingParams& params = *input.params;
   if (input.forced_id >= 0) return {};
+  if (input.dry_scratch != nullptr || params.top_n_sigma > 0) return {};
   if (params.xtc_probability > 0 || params.dynatemp_range > 0) return {};
   const bool takes_highest = params.temperature == 0.0f || params.top_k == 1;
   const bool is_whole = !takes_highest && params.top_k < 1;
