@@ -5,6 +5,7 @@
 #include "engine/fake_harness.h"
 #include "engine/model_harness.h"
 #include "model/model_runner.h"
+#include "support/grammar_kit.h"
 
 namespace pagoda::engine {
 namespace {
@@ -30,7 +31,8 @@ struct Harness {
   std::unique_ptr<EngineCore> core;
   int32_t vocab_size = 0;
 
-  explicit Harness(std::unique_ptr<device::Device> on) : device(std::move(on)) {
+  explicit Harness(std::unique_ptr<device::Device> on, std::shared_ptr<const text::BpeTokenizer> tokenizer = nullptr)
+      : device(std::move(on)) {
     auto opened = test::open_model(test::folder(test::fixtures_dir() + "/model/qwen3_5"));
     CHECK_OK(opened);
     auto loaded =
@@ -47,6 +49,8 @@ struct Harness {
     config.limits.max_model_len = 64;
     config.vocab_size = vocab_size = opened->config.vocab_size;
     config.prefix_cache = false;
+    config.tokenizer = std::move(tokenizer);
+    config.eos_token_ids = {1};
     model = std::move(*loaded);
     CHECK_OK(model->allocate(config.limits));
     core = std::make_unique<EngineCore>(*model, config);
@@ -152,6 +156,33 @@ PAGODA_TEST(engine_changed_logits_stay_on_the_device) {
     CHECK(answers == cpu.run({requests[i], make_request(9, [](SamplingParams&) {})}));
     if (test::failed()) test::note("request " + std::to_string(i));
   }
+}
+
+// Greedy and drawn rows with a grammar beside one without: only a token whose mask was not ready fetches logits.
+PAGODA_TEST(engine_masked_rows_stay_on_the_device) {
+  FarBackend::Counts counts;
+  auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
+  REQUIRE_OK(software);
+  const auto tokenizer = test::make_awkward_tokenizer();
+  Harness far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)), tokenizer);
+  Harness cpu(std::move(*device::make_device("cpu", 2)), tokenizer);
+  std::vector<Request> requests = {
+      make_request(1, [](SamplingParams&) {}),
+      make_request(2, [](SamplingParams& p) { p.temperature = 2, p.top_p = 0.8f, p.has_seed = true, p.seed = 5; }),
+      make_request(3, [](SamplingParams&) {})};
+  for (size_t i = 0; i < 2; ++i) {
+    requests[i].grammar = {"regex", "[a-f]{20}"};
+    requests[i].sampling.ignore_eos = false;
+  }
+  counts = {};
+  const auto answers = far.run(requests);
+  CHECK(answers == cpu.run(requests));
+  for (size_t i = 0; i < 2; ++i)
+    for (const int32_t id : answers[i])
+      CHECK(tokenizer->token_bytes(id).find_first_not_of("abcdef") == std::string_view::npos);
+  const int64_t row_bytes = int64_t{far.vocab_size} * 4;
+  // The masks of the first tokens are made after their rows, which are a step of their own.
+  CHECK_EQ(counts.downloaded_bytes, int64_t{3 * kOutput - 2} * 4 + 2 * row_bytes);
 }
 
 PAGODA_TEST(engine_requests_only_tokens_where_they_are_sufficient) {
