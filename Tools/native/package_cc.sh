@@ -18,7 +18,7 @@ for argument in "$@"; do
 done
 case $source in
   */device/gpu/*/* | */Tests/CxxCoreTests/generated/*) exec "$clang" "$@" ;;  # these include few standard headers
-  */CxxCore/src/*.cpp | */Tests/CxxCoreTests/*.cpp) ;;
+  */CxxCore/joined/*.cpp | */Tests/CxxCoreTests/*.cpp) ;;
   *) exec "$clang" "$@" ;;
 esac
 if [[ -n ${CCACHE_DIR:-} ]]; then exec ccache "$clang" "$@" -gline-tables-only; fi

@@ -26,6 +26,7 @@ stage_checks() {
   check "clang-tidy, all headers" Tools/checks/tidy.sh
   check "scripts under bash 3.2" Tools/checks/portable_scripts.py
   check "generated kernels" Tools/mslc/generate.sh --check
+  check "joined files" Tools/native/join.py --check
   check "files of the app" Tools/checks/app_files.py
   check "swift-transformers adapter" Tools/checks/adapter.sh
   Tools/checks/file_sizes.sh
