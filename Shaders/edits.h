@@ -33,11 +33,8 @@ METAL_FUNC float masked(float logit, device const uint* masks, uint mask, uint m
   return is_allowed || is_refused(logit) ? logit : as_type<float>(kMinusInfinityBits);
 }
 
-// How many candidates each part of a row keeps; 0: none are requested.
-METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row, constant pagoda_args::Sample& args) {
-  const uint scored = row[0].num_logprobs;
-  return args.is_raw == 0 ? min(row[0].top_k, kMostKept) : min(max(scored, 2u) - 1u, scored);
-}
+// How many candidates each part of a row keeps for a draw; 0: none is requested.
+METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row) { return min(row[0].top_k, kMostKept); }
 
 // Where the parts take turns: chunk c of kThreads logits belongs to part c % parts, so that the frequent tokens, which
 // have low ids, are spread over all parts. Thread `tid` gets logit `tid` of each chunk; minus infinity after the last.

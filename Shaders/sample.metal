@@ -17,7 +17,7 @@ kernel void sample_parts(device const float* logits [[buffer(0)]],
                          uint lane [[thread_index_in_simdgroup]]) {
   threadgroup uint counts[3 * kSimdgroups];
   threadgroup float values[kPart];
-  const uint wanted = wanted_of(rows + group.y, args);
+  const uint wanted = args.is_raw != 0 ? rows[group.y].num_logprobs : wanted_of(rows + group.y);
   float own[kEach];
   load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
             (threadgroup float*)(values), tid, own);
@@ -43,7 +43,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
   threadgroup uint counts[3 * kSimdgroups];
   threadgroup ulong kept[kMostKept];
   threadgroup ulong weights[kMostKept];
-  const uint wanted = wanted_of(rows + row, args);
+  const uint wanted = wanted_of(rows + row);
   if (rows[row].is_whole != 0) {
     return;  // all threads; see sample_whole
   }

@@ -20,7 +20,7 @@ kernel void sample_scores(device const float* logits [[buffer(0)]],
   threadgroup uint counts[3 * kSimdgroups];
   threadgroup ulong masses[kSimdgroups];
   threadgroup ulong kept[kMostKept];
-  const uint wanted = wanted_of(rows + row, args);
+  const uint wanted = rows[row].num_logprobs;
   if (wanted == 0) {
     return;  // all threads
   }

@@ -25,7 +25,8 @@ kernel void sample_sums(device const float* logits [[buffer(0)]],
     return;  // all threads
   }
   ulong mine[kEach];
-  load_found(found + long(group.y) * args.parts * kMostKept, args.parts, wanted_of(rows + group.y, args), tid, mine);
+  const uint kept = args.is_raw != 0 ? rows[group.y].num_logprobs : kMostKept;
+  load_found(found + long(group.y) * args.parts * kMostKept, args.parts, kept, tid, mine);
   const uint key = highest_key(mine, keys, lane, sg);
   if (key == 0 || key == kRefused) {
     return;  // no token will be drawn
@@ -127,7 +128,7 @@ kernel void sample_anywhere(device const float* logits [[buffer(0)]],
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint e = tid; e < own_row[0].num_edits; e += kThreads) {
     device const pagoda_args::SampleEdit* edit = edits + own_row[0].first_edit + e;
-    if (edit[0].id >= begin && edit[0].id < min(begin + kThreads, args.vocab)) {
+    if (edit[0].id >= begin && edit[0].id < begin + kThreads) {
       const uint at = edit[0].id - begin;
       values[at] = edited(values[at], edit[0].bias, edit[0].repetition, edit[0].penalty);
     }

@@ -16,7 +16,7 @@ struct SampleRow {
   uint num_edits;
   uint mask;          // 1 + the index of its mask; 0: every token is allowed
   uint is_whole;      // 1: top_k is no limit
-  uint num_logprobs;  // 1 + how many of the most likely tokens' logits are wanted; 0: none
+  uint num_logprobs;  // how many of the most likely tokens' logits are wanted, 1 at least; 0: no log probabilities
   uint reserved;
 };
 static_assert(sizeof(SampleRow) == 56, "host and kernel agree");

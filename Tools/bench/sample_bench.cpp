@@ -134,6 +134,7 @@ Figures measure(std::vector<Row>& rows, int num_rounds, int num_threads) {
                                        .counts = &rows[i].counts,
                                        .history = {},
                                        .allowed = rows[i].allowed,
+                                       .banned = {},
                                        .seed = 7,
                                        .token_index = i};
       const Status status = sampler.sample(input, output);

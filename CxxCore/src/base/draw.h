@@ -18,7 +18,7 @@ struct Draw {
   uint32_t first_edit = 0, num_edits = 0;  // of the step's list
   uint32_t mask = 0;                       // 1 + the index among the step's masks; 0: every token is allowed
   uint32_t is_whole = 0;                   // 1: top_k is no limit; a device may still refuse the row
-  uint32_t num_logprobs = 0;               // 1 + the most likely tokens that are wanted; 0: no log probabilities
+  uint32_t num_logprobs = 0;               // most likely tokens that are scored, 1 at least; 0: no log probabilities
   uint32_t reserved = 0;
 
   bool is_argmax() const noexcept { return top_k <= 1 && num_edits == 0 && mask == 0 && num_logprobs == 0; }

@@ -76,13 +76,14 @@ Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const bool is_whole = !takes_highest && params.top_k < 1;
   if (!takes_highest && (is_whole ? max_top_k < kMostKept : params.top_k > max_top_k)) return {};
   const int32_t top_k = takes_highest ? 1 : is_whole ? kMostKept : params.top_k;
-  return {.top_p = fraction_of(params.top_p),
-          .min_weight = min_weight_of(params.min_p),
-          .random = random_bits_at(input.seed, input.token_index),
-          .temperature = takes_highest ? 1.0f : params.temperature,
-          .top_k = static_cast<uint32_t>(top_k),
-          .is_whole = is_whole ? 1u : 0u,
-          .num_logprobs = static_cast<uint32_t>(params.num_top_logprobs + 1)};
+  return {
+      .top_p = fraction_of(params.top_p),
+      .min_weight = min_weight_of(params.min_p),
+      .random = random_bits_at(input.seed, input.token_index),
+      .temperature = takes_highest ? 1.0f : params.temperature,
+      .top_k = static_cast<uint32_t>(top_k),
+      .is_whole = is_whole ? 1u : 0u,
+      .num_logprobs = params.num_top_logprobs < 0 ? 0u : static_cast<uint32_t>(std::max(params.num_top_logprobs, 1))};
 }
 
 Sampler::Sampler(int32_t vocab_size)

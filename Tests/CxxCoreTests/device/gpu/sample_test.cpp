@@ -131,7 +131,7 @@ std::vector<int32_t> run(Rig& rig, Rows& rows, int64_t vocab) {
 
 void compare_scores(const Rows& rows, size_t r) {
   sampler::SampleOutput output;
-  sampler::fill_logprobs(rows.scores[r], static_cast<int32_t>(rows.draws[r].num_logprobs) - 1, output);
+  sampler::fill_logprobs(rows.scores[r], static_cast<int32_t>(rows.outputs[r].top_logprobs.size()), output);
   CHECK_EQ(output.logprob, rows.outputs[r].logprob);
   REQUIRE(output.top_logprobs.size() == rows.outputs[r].top_logprobs.size());
   for (size_t i = 0; i < output.top_logprobs.size(); ++i) {
@@ -223,7 +223,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_from_all_tokens) {
       }
       num_tokens += compare(rig, rows, vocab, [](const Draw& draw) {
         const bool takes_any = draw.min_weight == 0 && draw.top_p == ~uint64_t{0};
-        return (draw.is_whole > 0 && !takes_any) || draw.num_logprobs > 1;
+        return (draw.is_whole > 0 && !takes_any) || draw.num_logprobs > 0;
       });
     }
   }
@@ -251,6 +251,62 @@ PAGODA_TEST(gpu_sample_leaves_no_likely_row_to_the_sampler) {
     rows.add_changed(row, params, Changes(), static_cast<uint64_t>(i), lists);
   }
   compare(rig, rows, kVocab);
+}
+
+// Peaked rows of which the likely tokens change: no row may be left to the sampler.
+PAGODA_TEST(gpu_sample_sums_changed_weights) {
+  Random random(seed(79));
+  constexpr int64_t kVocab = 9999;
+  Rig rig("software");
+  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 24, .vocab = kVocab}));
+  Rows rows;
+  sampler::DrawLists lists(kVocab, 24);
+  lists.reserve(rows.edits, rows.masks);
+  for (int i = 0; i < 24; ++i) {
+    std::vector<float> row = random.normal(kVocab);
+    SamplingParams params;
+    params.temperature = 1.0f;
+    params.top_p = i % 3 == 0 ? 1.0f : 0.3f;
+    params.min_p = i % 3 == 1 ? 0.5f : 0.0f;
+    params.num_top_logprobs = i % 2 - 1;
+    for (int likely = 0; likely < 60; ++likely) {
+      const auto id = static_cast<int32_t>(likely * 160 + random.below(160));
+      row[static_cast<size_t>(id)] = 10.0f + static_cast<float>(random.below(100)) / 100;
+      if (likely % 2 == 0) params.logit_bias.push_back({id, likely % 4 == 0 ? -100.0f : 1.0f});
+    }
+    rows.add_changed(row, params, Changes(), static_cast<uint64_t>(random.below(INT64_MAX)), lists);
+  }
+  compare(rig, rows, kVocab);
+}
+
+// Sums beyond the largest number: a bias and then a negative penalty take a logit there.
+PAGODA_TEST(gpu_sample_keeps_changed_logits_finite) {
+  Rig rig("software");
+  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 4, .vocab = 65}));
+  Rows rows;
+  sampler::DrawLists lists(65, 4);
+  lists.reserve(rows.edits, rows.masks);
+  for (int i = 0; i < 4; ++i) {
+    std::vector<float> row(65, 0.0f);
+    row[3] = 3e38f;
+    row[7] = 2e38f;  // more than half of the largest number
+    SamplingParams params;
+    params.temperature = 1.0f;
+    params.top_k = i % 2 == 0 ? 20 : 0;
+    Changes changes;
+    changes.counts.output.assign(65, 0);
+    changes.counts.in_prompt.assign(65, 0);
+    changes.counts.note_output(3);
+    if (i < 2) {
+      params.logit_bias = {{3, 3e38f}};
+      params.repetition_penalty = 2.0f;
+    } else {
+      params.presence_penalty = -3e38f;
+    }
+    rows.add_changed(row, params, changes, static_cast<uint64_t>(i), lists);
+    CHECK_EQ(rows.wanted.back(), i < 2 ? 7 : 3);
+  }
+  compare(rig, rows, 65);
 }
 
 // A head that drafts only part of the vocabulary: changes of other tokens have no effect.

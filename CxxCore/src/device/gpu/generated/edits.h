@@ -34,11 +34,8 @@ METAL_FUNC float masked(float logit, MSL_DEVICE const uint* masks, uint mask, ui
 }
 
 
-METAL_FUNC uint wanted_of(MSL_DEVICE const pagoda_args::SampleRow* row, MSL_CONSTANT pagoda_args::Sample& args) {
-  const uint scored = row[0].num_logprobs;
-  return args.is_raw == 0 ? min(row[0].top_k, kMostKept) : min(max(scored, 2u) - 1u, scored);
-}
-# 45 "Shaders/edits.h"
+METAL_FUNC uint wanted_of(MSL_DEVICE const pagoda_args::SampleRow* row) { return min(row[0].top_k, kMostKept); }
+# 42 "Shaders/edits.h"
 METAL_FUNC void load_part(MSL_DEVICE const float* from, MSL_DEVICE const pagoda_args::SampleRow* row,
                           MSL_DEVICE const pagoda_args::SampleEdit* edits, MSL_DEVICE const uint* masks,
                           MSL_CONSTANT pagoda_args::Sample& args, uint part, MSL_THREADGROUP float* values, uint tid,

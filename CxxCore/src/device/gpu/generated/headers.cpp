@@ -1201,10 +1201,7 @@ METAL_FUNC float masked(float logit, device const uint* masks, uint mask, uint m
   }
   return is_allowed || is_refused(logit) ? logit : as_type<float>(kMinusInfinityBits);
 }
-METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row, constant pagoda_args::Sample& args) {
-  const uint scored = row[0].num_logprobs;
-  return args.is_raw == 0 ? min(row[0].top_k, kMostKept) : min(max(scored, 2u) - 1u, scored);
-}
+METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row) { return min(row[0].top_k, kMostKept); }
 METAL_FUNC void load_part(device const float* from, device const pagoda_args::SampleRow* row,
                           device const pagoda_args::SampleEdit* edits, device const uint* masks,
                           constant pagoda_args::Sample& args, uint part, threadgroup float* values, uint tid,

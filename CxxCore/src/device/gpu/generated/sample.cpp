@@ -18,7 +18,7 @@ MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
                          uint lane ) {
   MSL_TG_VAR(1, counts, [3*kSimdgroups], uint)
   MSL_TG_VAR(2, values, [kPart], float)
-  const uint wanted = wanted_of(rows + group.y, args);
+  const uint wanted = args.is_raw != 0 ? rows[group.y].num_logprobs : wanted_of(rows + group.y);
   float own[kEach];
   load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
             (MSL_THREADGROUP float*)(values), tid, own);
@@ -42,7 +42,7 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
   MSL_TG_VAR(3, counts, [3*kSimdgroups], uint)
   MSL_TG_VAR(4, kept, [kMostKept], ulong)
   MSL_TG_VAR(5, weights, [kMostKept], ulong)
-  const uint wanted = wanted_of(rows + row, args);
+  const uint wanted = wanted_of(rows + row);
   if (rows[row].is_whole != 0) {
     return;
   }

@@ -21,7 +21,7 @@ MSL_KERNEL void sample_scores(MSL_DEVICE const float* logits ,
   MSL_TG_VAR(2, counts, [3*kSimdgroups], uint)
   MSL_TG_VAR(3, masses, [kSimdgroups], ulong)
   MSL_TG_VAR(4, kept, [kMostKept], ulong)
-  const uint wanted = wanted_of(rows + row, args);
+  const uint wanted = rows[row].num_logprobs;
   if (wanted == 0) {
     return;
   }

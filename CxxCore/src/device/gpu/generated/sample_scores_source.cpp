@@ -21,7 +21,7 @@ kernel void sample_scores(device const float* logits [[buffer(0)]],
   MSL_SHARED uint counts[3 * kSimdgroups];
   MSL_SHARED ulong masses[kSimdgroups];
   MSL_SHARED ulong kept[kMostKept];
-  const uint wanted = wanted_of(rows + row, args);
+  const uint wanted = rows[row].num_logprobs;
   if (wanted == 0) {
     return;
   }

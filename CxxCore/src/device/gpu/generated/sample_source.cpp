@@ -18,7 +18,7 @@ kernel void sample_parts(device const float* logits [[buffer(0)]],
                          uint lane [[thread_index_in_simdgroup]]) {
   MSL_SHARED uint counts[3 * kSimdgroups];
   MSL_SHARED float values[kPart];
-  const uint wanted = wanted_of(rows + group.y, args);
+  const uint wanted = args.is_raw != 0 ? rows[group.y].num_logprobs : wanted_of(rows + group.y);
   float own[kEach];
   load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
             (threadgroup float*)(values), tid, own);
@@ -42,7 +42,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
   MSL_SHARED uint counts[3 * kSimdgroups];
   MSL_SHARED ulong kept[kMostKept];
   MSL_SHARED ulong weights[kMostKept];
-  const uint wanted = wanted_of(rows + row, args);
+  const uint wanted = wanted_of(rows + row);
   if (rows[row].is_whole != 0) {
     return;
   }

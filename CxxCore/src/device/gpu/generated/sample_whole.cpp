@@ -25,7 +25,8 @@ MSL_KERNEL void sample_sums(MSL_DEVICE const float* logits ,
     return;
   }
   ulong mine[kEach];
-  load_found(found + long(group.y) * args.parts * kMostKept, args.parts, wanted_of(rows + group.y, args), tid, mine);
+  const uint kept = args.is_raw != 0 ? rows[group.y].num_logprobs : kMostKept;
+  load_found(found + long(group.y) * args.parts * kMostKept, args.parts, kept, tid, mine);
   const uint key = highest_key(mine, keys, lane, sg);
   if (key == 0 || key == kRefused) {
     return;
@@ -53,7 +54,7 @@ MSL_KERNEL void sample_sums(MSL_DEVICE const float* logits ,
     sums[(long(group.y) * kEach + tid) * args.parts + group.x] = sum;
   }
 }
-# 59 "Shaders/sample_whole.metal"
+# 60 "Shaders/sample_whole.metal"
 METAL_FUNC void find_chunk(MSL_DEVICE const ulong* sums, uint chunks, ulong random, MSL_THREADGROUP ulong* own_sums,
                            MSL_THREADGROUP uint* found, MSL_THREADGROUP ulong* place, uint tid) {
   ulong own = 0;
@@ -81,7 +82,7 @@ METAL_FUNC void find_chunk(MSL_DEVICE const ulong* sums, uint chunks, ulong rand
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
-# 89 "Shaders/sample_whole.metal"
+# 90 "Shaders/sample_whole.metal"
 MSL_KERNEL void sample_anywhere(MSL_DEVICE const float* logits ,
                             MSL_DEVICE const pagoda_args::SampleRow* rows ,
                             MSL_DEVICE const pagoda_args::SampleEdit* edits ,
@@ -123,7 +124,7 @@ MSL_KERNEL void sample_anywhere(MSL_DEVICE const float* logits ,
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint e = tid; MSL_LOOP(e < own_row[0].num_edits); e += kThreads) {
     MSL_DEVICE const pagoda_args::SampleEdit* edit = edits + own_row[0].first_edit + e;
-    if (edit[0].id >= begin && edit[0].id < min(begin + kThreads, args.vocab)) {
+    if (edit[0].id >= begin && edit[0].id < begin + kThreads) {
       const uint at = edit[0].id - begin;
       values[at] = edited(values[at], edit[0].bias, edit[0].repetition, edit[0].penalty);
     }
@@ -140,7 +141,7 @@ MSL_KERNEL void sample_anywhere(MSL_DEVICE const float* logits ,
     tokens[row] = int(begin + tid);
   }
 }
-# 150 "Shaders/sample_whole.metal"
+# 151 "Shaders/sample_whole.metal"
 MSL_KERNEL void sample_whole(MSL_DEVICE const pagoda_args::SampleRow* rows ,
                          MSL_DEVICE const ulong* found ,
                          MSL_DEVICE const ulong* sums ,
@@ -195,7 +196,7 @@ MSL_KERNEL void sample_whole(MSL_DEVICE const pagoda_args::SampleRow* rows ,
     const ulong mass = mass_of(own, masses + (bit + 1) % 2 * kSimdgroups, lane, sg);
     last = mass >= wanted ? tried : last;
   }
-# 207 "Shaders/sample_whole.metal"
+# 208 "Shaders/sample_whole.metal"
   own = 0;
 
   for (uint i = 0; i < kEach; ++i) {
