@@ -6,3 +6,4 @@
 #include "../../src/model/load_model.cpp"
 #include "../../src/model/pools.cpp"
 #include "../../src/model/workspace.cpp"
+#include "../../src/model/workspace_rows.cpp"
