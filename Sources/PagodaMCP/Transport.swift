@@ -35,21 +35,34 @@ final class ProgramTransport: Transport, @unchecked Sendable {
     receive: @escaping @Sendable (String) -> Void, ended: @escaping @Sendable (String) -> Void
   ) async throws {
     signal(SIGPIPE, SIG_IGN)  // writing to a program that has ended is an error, not the end of this one
-    output.fileHandleForReading.readabilityHandler = { [self] handle in
-      let data = handle.availableData
-      for line in take(data) { receive(line) }
-      if data.isEmpty {
-        handle.readabilityHandler = nil
-        ended(reason)
-      }
-    }
-    errors.fileHandleForReading.readabilityHandler = { [self] handle in
-      let data = handle.availableData
-      if data.isEmpty { handle.readabilityHandler = nil }
-      lock.withLock { lastWords = String((lastWords + String(decoding: data, as: UTF8.self)).suffix(400)) }
-    }
     do { try process.run() } catch {
       throw MCPError(server: name, message: "the program cannot be started: \(error.localizedDescription)")
+    }
+    follow(output) { [self] data in
+      for line in take(data) { receive(line) }
+    } end: { [self] in
+      ended(reason)
+    }
+    follow(errors) { [self] data in
+      lock.withLock { lastWords = String((lastWords + String(decoding: data, as: UTF8.self)).suffix(400)) }
+    } end: {
+    }
+  }
+
+  /// Reads on a thread of its own until the program has closed its side. `readabilityHandler` is not used: on Linux it
+  /// sometimes misses the end of a program that ends at once, and its client then waits forever.
+  private func follow(
+    _ pipe: Pipe, each: @escaping @Sendable (Data) -> Void, end: @escaping @Sendable () -> Void
+  ) {
+    let handle = pipe.fileHandleForReading
+    Thread.detachNewThread {
+      var bytes = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        let count = read(handle.fileDescriptor, &bytes, bytes.count)
+        if count < 0 && errno == EINTR { continue }
+        if count <= 0 { return end() }
+        each(Data(bytes[..<count]))
+      }
     }
   }
 
@@ -77,8 +90,6 @@ final class ProgramTransport: Transport, @unchecked Sendable {
 
   /// Closing the input asks the program to end; one that does not is terminated.
   func close() async {
-    output.fileHandleForReading.readabilityHandler = nil
-    errors.fileHandleForReading.readabilityHandler = nil
     try? input.fileHandleForWriting.close()
     for _ in 0..<20 where process.isRunning { try? await Task.sleep(for: .milliseconds(50)) }
     if process.isRunning { process.terminate() }
