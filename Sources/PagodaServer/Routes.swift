@@ -69,11 +69,12 @@ extension Service {
   private func tokenize(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .tokenize).withMedia(models)
     _ = try models.name(in: fields)
+    let tools = try fields.toolList(isChat: true).functions  // checked beside a prompt too
+    let variables = try fields.templateVariables()
     let ids: [Int32]
     if let list = try fields.objects("messages", maximum: Conversation.maximumMessages) {
       if fields["prompt"] != nil { throw APIError.invalid("prompt and messages exclude each other", param: "prompt") }
-      let chat = try Conversation(openAI: list).prompt(
-        tools: fields.toolList(isChat: true).functions, variables: fields.templateVariables())
+      let chat = try Conversation(openAI: list).prompt(tools: tools, variables: variables)
       ids = try engine.encode(chat).ids
     } else {
       guard let text = try fields.string("prompt") else { throw fields.missing("prompt") }
