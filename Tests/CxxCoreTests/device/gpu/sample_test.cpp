@@ -227,7 +227,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_from_all_tokens) {
       });
     }
   }
-  CHECK(num_tokens * 2 > num_rows);
+  CHECK(num_rows == 0 || num_tokens * 2 > num_rows);  // none where no tested device runs kernels
 }
 
 // The distribution of a language model: hundreds of tokens in the nucleus, most of them with low ids.
