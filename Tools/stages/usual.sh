@@ -83,6 +83,7 @@ python_tests() {
   tail -n 1 "$log"
   count() { grep -oE "[0-9]+ $1" <<<"$(tail -n 1 "$log")" | grep -oE '[0-9]+' || echo 0; }
   add "$(count passed)" "$(($(count failed) + $(count 'errors?')))"
+  if [[ ${CI:-} == true ]] && (($(count skipped) > 0)); then fail "$(count skipped) tests of $2 were skipped"; fi
   if ((status != 0 && $(count failed) + $(count 'errors?') == 0)); then fail "pytest ended with status $status"; fi
 }
 
