@@ -41,5 +41,5 @@ def test_both_servers_are_in_the_table(tmp_path):
 
 
 def test_a_server_that_does_not_start_is_named(tmp_path):
-    done = run(tmp_path, "--agents", "1", "--turns", "1", "--context", "100")  # the stand-in refuses it
+    done = run(tmp_path, "--agents", "1", "--turns", "1", "--context", "100")  # the second server refuses so small a context
     assert done.returncode != 0 and "llama-server ended with" in done.stderr and "AssertionError" in done.stderr, done.stderr

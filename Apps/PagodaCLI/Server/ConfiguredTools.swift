@@ -20,7 +20,7 @@ final class ConfiguredTools: ToolServers, @unchecked Sendable {
   init?(_ arguments: Arguments, _ options: ServerOptions) throws {
     guard let path = arguments.string("mcp") else { return nil }
     if options.isInsecure && options.apiKeys.isEmpty && options.namedKeys.isEmpty {
-      throw UsageError("--mcp runs programs for whoever connects: --insecure needs an API key with it")
+      throw UsageError("--mcp lets clients run programs, so together with --insecure it needs an API key")
     }
     do {
       entries = try MCPServer.list(configuration: try Terminal.readFile(path)).map {
@@ -57,7 +57,7 @@ final class ConfiguredTools: ToolServers, @unchecked Sendable {
     for client in lock.withLock({ entries.map(\.client) }) { await client.close() }
   }
 
-  /// A session that has not ended; programs may end while nobody calls them.
+  /// The current session, or a new one if the program has exited since the last call.
   private func client(of server: String) async -> MCPClient? {
     guard let found = lock.withLock({ entries.first { $0.server.name == server }?.client }) else { return nil }
     guard await found.hasEnded else { return found }
