@@ -2,7 +2,7 @@
 """Asks the program the prompts of held_out*.jsonl and scores its answers: held_out.py PROGRAM [FORM ...] [--markdown].
 
 FORM is none (the weights as stored), 8bit or 4bit; all three by default. Answers are greedy, without thinking, through
-/v1/chat/completions. The first file was written after the second edition was trained, the others before the third and the fourth
+/v1/chat/completions. The first file was written after the second edition was trained, the others before the third, fourth and fifth
 edition's chats; no turn of them is in a training chat.
 
 A row has the turns of a user; the model answers each, and the last answer counts. It is right when
@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-FILES = ("held_out.jsonl", "held_out_third.jsonl", "held_out_fourth.jsonl")
+FILES = ("held_out.jsonl", "held_out_third.jsonl", "held_out_fourth.jsonl", "held_out_fifth.jsonl")
 LIMIT = 120  # tokens of an answer
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Trains the next edition from the present files: next_edition.sh SECONDS HEAD_SECONDS OUT [RATE [SEED]]. SEED chooses the
-# chats: 400000 was the fourth edition's, so take 500000 for the fifth. With SECONDS = 0 only the multi-token-prediction layer is trained.
+# chats: 600000 was the last one of the fifth edition, so take 700000 for the sixth. With SECONDS = 0 only the multi-token-prediction layer is trained.
 # Needs one CUDA GPU and no network. OUT/files has the model folder (usable after every minute), OUT/*.txt the tables.
 set -u
 cd "$(dirname "$0")/../.."

@@ -7,6 +7,7 @@ import pictures
 import questions
 from itself import beliefs, kind_words
 from outside import outside
+from slang import slang
 from pictures import COLORS, DIGITS, SHAPES
 
 HELD_QUESTIONS = {"what is in this picture?", "what's shown here?", "name the shape", "what do you see in the image?"}  # only for evaluation
@@ -136,8 +137,8 @@ def write(pads):
         shape = a(R.choice(SHAPES))
         question = word(*SEE[14:], *["What color is the background?", "How many shapes are there?", f"Is there {shape}?", f"Do you see {shape}?", "What is on the left?", "Which digit is this?"] * 8)
         return corpus.turn("user", question) + corpus.final(NOTHING, None), []
-    if missing < 0.14:
-        question, answer, _ = R.choice([outside, kind_words, beliefs])()
+    if missing < 0.16:
+        question, answer, _ = R.choice([outside, kind_words, beliefs, slang, questions.one, questions.one])()
         while questions.key(question) in questions.HELD:
             question, answer, _ = outside()
         return corpus.turn("user", question) + corpus.final(answer, None), []
