@@ -1,9 +1,10 @@
-// TLS sessions with the system's OpenSSL.
+// TLS sessions with the system's OpenSSL, on systems other than Apple's.
 #include "ctls.h"
 
 #if !defined(__APPLE__) && __has_include(<openssl/ssl.h>)
 
-#include <errno.h>
+#include "socket_io.h"
+
 #include <limits.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 struct pagoda_tls_context {
   SSL_CTX* ssl;
@@ -26,16 +26,16 @@ static int bio_socket(BIO* bio) { return (int)(intptr_t)BIO_get_data(bio); }
 
 static int retried(BIO* bio, long count, int flags) {
   BIO_clear_retry_flags(bio);
-  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) BIO_set_flags(bio, flags | BIO_FLAGS_SHOULD_RETRY);
-  return (int)count;
+  if (count == pagoda_socket_not_now) BIO_set_flags(bio, flags | BIO_FLAGS_SHOULD_RETRY);
+  return count < 0 ? -1 : (int)count;
 }
 
 static int bio_write(BIO* bio, const char* bytes, int count) {
-  return retried(bio, send(bio_socket(bio), bytes, (size_t)count, MSG_NOSIGNAL), BIO_FLAGS_WRITE);
+  return retried(bio, pagoda_socket_send(bio_socket(bio), bytes, (size_t)count), BIO_FLAGS_WRITE);
 }
 
 static int bio_read(BIO* bio, char* bytes, int count) {
-  return retried(bio, recv(bio_socket(bio), bytes, (size_t)count, 0), BIO_FLAGS_READ);
+  return retried(bio, pagoda_socket_receive(bio_socket(bio), bytes, (size_t)count), BIO_FLAGS_READ);
 }
 
 static long bio_control(BIO* bio, int command, long number, void* pointer) {
@@ -159,17 +159,11 @@ void pagoda_tls_free(pagoda_tls_session* session) {
   free(session);
 }
 
-#else
+#elif !defined(__APPLE__)
 
 #include <string.h>
 
-const char* pagoda_tls_missing(void) {
-#if defined(__APPLE__)
-  return "this program has no TLS on Apple's systems; use a proxy";
-#else
-  return "this program was built without the headers of OpenSSL (libssl-dev)";
-#endif
-}
+const char* pagoda_tls_missing(void) { return "this program was built without the headers of OpenSSL (libssl-dev)"; }
 
 pagoda_tls_context* pagoda_tls_open(const char* certificate, const char* key, char* error, size_t error_bytes) {
   (void)certificate, (void)key;

@@ -36,10 +36,20 @@ package final class Certificates: TransportSecurity, @unchecked Sendable {
   private static func open(_ certificate: String, _ key: String) throws -> OpaquePointer {
     if let reason = pagoda_tls_missing() { throw CertificateError(message: String(cString: reason)) }
     var reason = [CChar](repeating: 0, count: 1024)
-    guard let context = pagoda_tls_open(certificate, key, &reason, reason.count) else {
+    #if canImport(Darwin) || PAGODA_APPLE_TYPES
+    let files = try CertificateFiles(certificate: certificate, key: key)
+    let opened = files.withParts { buffers in
+      let parts = buffers.map { pagoda_tls_part(bytes: $0.bindMemory(to: UInt8.self).baseAddress, num_bytes: $0.count) }
+      let key = parts[parts.count - 1]
+      return pagoda_tls_open_parts(parts, parts.count - 1, key, files.key.isRSA ? 1 : 0, &reason, reason.count)
+    }
+    #else
+    let opened = pagoda_tls_open(certificate, key, &reason, reason.count)
+    #endif
+    guard let opened else {
       throw CertificateError(message: reason.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
     }
-    return context
+    return opened
   }
 }
 

@@ -1,4 +1,5 @@
-// TLS for sockets that never block, with the system's OpenSSL; without its headers every call says what is missing.
+// TLS for sockets that never block, with the system's OpenSSL or Apple's Secure Transport; without either, calls say
+// what is missing.
 #ifndef PAGODA_CTLS_H
 #define PAGODA_CTLS_H
 
@@ -17,8 +18,20 @@ enum {
 // Why there is no TLS in this program; null if there is.
 const char* pagoda_tls_missing(void);
 
-// Reads a certificate with its chain, and its key, both as PEM files. Null with the reason in `error`.
+// Reads a certificate with its chain, and its key, both as PEM files. Null with the reason in `error`. OpenSSL only.
 pagoda_tls_context* pagoda_tls_open(const char* certificate, const char* key, char* error, size_t error_bytes);
+
+#if defined(__APPLE__) || defined(PAGODA_APPLE_TYPES)
+typedef struct {
+  const uint8_t* bytes;
+  size_t num_bytes;
+} pagoda_tls_part;
+
+// The same from the certificates in DER, the first with the key: in PKCS#1 if it is for RSA, in X9.63 if not.
+pagoda_tls_context* pagoda_tls_open_parts(const pagoda_tls_part* certificates, size_t num_certificates,
+                                          pagoda_tls_part key, int is_rsa, char* error, size_t error_bytes);
+#endif
+
 void pagoda_tls_close(pagoda_tls_context* context);
 
 // A session on a socket that stays the caller's; the handshake is part of the first reads. Null without memory. It
