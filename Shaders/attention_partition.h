@@ -43,12 +43,12 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   }
 }
 
-// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
-// sum: the same in all lanes
-template <typename T>
-METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
-                             uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
-                             thread float& sum) {
+// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. scales: of
+// int8 keys and values. largest, sum: the same in all lanes
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, threadgroup const float* scales,
+                             int p0, uint num_keys, int position, uint lane, constant pagoda_args::PagedAttention& args,
+                             thread float& largest, thread float& sum) {
   float score[kPartition / 32];
   largest = kNegBig;
 #pragma unroll
@@ -56,7 +56,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
     const uint at = lane + 32 * i;
     score[i] = kNegBig;
     if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
-      float s = row[at] * args.scale;
+      float s = row[at] * (IS_INT8 ? scales[at] * args.scale : args.scale);
       if (use_softcap) {
         s = args.softcap * precise::tanh(s / args.softcap);
       }
@@ -71,29 +71,14 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
   for (uint i = 0; i < kPartition / 32; ++i) {
     const uint at = lane + 32 * i;
     const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
-    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+    const KeyWeight<T> weight = weight_of<T, IS_INT8>(seen, score[i] - largest, scales + kPartition, at);
     // Only saves work: weights beyond the last tile are not read.
     if (at < num_keys) {
-      weights[at] = weight;
+      weights[at] = weight.of_codes;
     }
-    sum += float(weight);
+    sum += weight.share;
   }
   sum = simd_sum(sum);
-}
-
-// The values of the last 8 keys, zero past the end: the cache past the context may hold anything, including NaN.
-template <typename T>
-METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
-                          constant pagoda_args::PagedAttention& args) {
-  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    T value = T(0.0f);
-    if (int(r) < num_left) {
-      value = rows[long(r) * args.v_slot_stride + d];
-    }
-    v_tail[r * kMaxDim + d] = value;
-  }
 }
 
 // acc += the weights of 8 keys times their values: COLS column tiles starting at first_column, up to `columns` of them.
@@ -278,8 +263,8 @@ struct PartTile {
   bool has_tail;  // whether that tile is in this partition and has keys past the context
   bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
   uint kv_head;
-  long block;   // of the lane's tile of keys, if is_wide
-  long offset;  // in that block
+  int block;   // of the lane's tile of keys, if is_wide
+  int offset;  // in that block
 };
 
 template <typename T>
@@ -300,17 +285,37 @@ METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, de
   keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_slot_stride, args.k_head_stride) &&
                  is_wide(v_cache, args.v_block_stride, args.v_slot_stride, args.v_head_stride);
   const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
-  keys.block = long(blocks[own / args.block_size]);
-  keys.offset = long(own % args.block_size);
+  keys.block = blocks[own / args.block_size];
+  keys.offset = int(own % args.block_size);
 #endif
   return keys;
 }
 
-// Scores of all keys, 8 at a time, into s_tile.
+// The values of the last 8 keys, zero past the end: the cache past the context may hold anything, including NaN.
+template <typename T>
+METAL_FUNC void load_tail(device const T* v_cache, device const int* blocks, threadgroup T* v_tail, PartTile keys,
+                          uint tid, constant pagoda_args::PagedAttention& args) {
+  if (!keys.has_tail || keys.is_wide) {
+    return;
+  }
+  device const T* rows = cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride,
+                                    args.v_slot_stride, long(keys.kv_head) * args.v_head_stride);
+  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < keys.context - keys.tail) {
+      value = rows[long(r) * args.v_slot_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
+
+// Scores of all keys, 8 at a time, into s_tile. scratch: for int8 caches
 template <typename T, uint RT>
 METAL_FUNC void score_partition(device const T* k_cache, device const int* blocks, threadgroup const T* q_tile,
-                                threadgroup float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
-                                constant pagoda_args::PagedAttention& args) {
+                                threadgroup float* s_tile, threadgroup T* scratch, PartTile keys, uint row_tiles,
+                                uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
   const long head_offset = long(keys.kv_head) * args.k_head_stride;
 #ifdef __MSL_PAIRED_MMA__
   if constexpr (sizeof(T) == 2) {
@@ -331,7 +336,7 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
 // the columns.
 template <typename T, uint RT>
 METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
-                              threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              threadgroup T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               constant pagoda_args::PagedAttention& args) {
   constexpr uint LDW = kScores * 4 / sizeof(T);     // the weights overwrite the row's scores
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output that a simdgroup computes
@@ -368,7 +373,8 @@ METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks,
         simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
       }
     }
-    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+    add_values<T, RT, COLS>(acc, weights, rows, (threadgroup const T*)(v_tail), int(key) == keys.tail, first_column,
+                            columns, row_tiles, args);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights have been read
 #ifdef __MSL_PAIRED_MMA__

@@ -1,7 +1,7 @@
 // The tile of rows that an attention threadgroup processes: its location, the loop over partitions, and its results.
 #pragma once
 
-#include "attention_partition.h"
+#include "attention_codes.h"
 
 // Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup processes for them.
 struct RowTile {
@@ -16,8 +16,9 @@ struct RowTile {
   bool is_split;  // whether the result covers one partition, to be merged by paged_attention_reduce
 };
 
+// The last position that a row sees.
 METAL_FUNC int position_of(RowTile tile, int row, uint group) {
-  return tile.context - tile.tokens + (tile.row0 + row) / int(group);
+  return use_all_keys ? tile.context - 1 : tile.context - tile.tokens + (tile.row0 + row) / int(group);
 }
 
 // tg: [tile, KV head, partition]
@@ -74,15 +75,16 @@ METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTi
 }
 
 // Softmax of each row within a partition; its maximum and sum go to `stats`.
-template <typename T>
-METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
-                           uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup const float* scales, threadgroup float* stats,
+                           RowTile tile, int p0, uint num_keys, uint sg, uint lane,
+                           constant pagoda_args::PagedAttention& args) {
   constexpr uint LDW = kScores * 4 / sizeof(T);  // the weights overwrite the row's scores
   for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
     float largest = 0.0f;
     float sum = 0.0f;
-    weigh_scores((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDW, p0, num_keys,
-                 position_of(tile, int(r), args.group), lane, args, largest, sum);
+    weigh_scores<T, IS_INT8>((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDW,
+                             scales, p0, num_keys, position_of(tile, int(r), args.group), lane, args, largest, sum);
     if (lane == 0) {
       stats[r * kStats + kPartMax] = largest;
       stats[r * kStats + kPartSum] = sum;
@@ -102,7 +104,7 @@ METAL_FUNC void merge_stats(threadgroup float* row) {
 }
 
 // total: the thread's elements of the output so far; those of the partition are in s_tile.
-template <uint EACH>
+template <uint EACH, bool IS_INT8>
 METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
                              threadgroup const float* stats, RowTile tile, uint tid,
                              constant pagoda_args::PagedAttention& args) {
@@ -111,8 +113,8 @@ METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const floa
     const uint r = (tid + kThreads * i) / kMaxDim;
     const uint d = (tid + kThreads * i) % kMaxDim;
     if (int(r) < tile.num_rows && d < args.dim) {
-      total[i] =
-          merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + d], stats[r * kStats + kPartFactor]);
+      total[i] = merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + column_in_sums<IS_INT8>(d)],
+                        stats[r * kStats + kPartFactor]);
     }
   }
 }
@@ -131,35 +133,37 @@ METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH]
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 
-// Adds the keys of one partition. The next partition needs a barrier first.
-template <typename T, uint RT, uint EACH>
-METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
+// Adds the keys of one partition. C: the type of the cache. v_tail: the values of the last 8 keys, zero past the end;
+// of an int8 cache, space for tiles of products, and between them for the scales. The next partition needs a barrier
+// first.
+template <typename T, typename C, uint RT, uint EACH>
+METAL_FUNC void add_partition(device const C* k_cache, device const C* v_cache, device const int* blocks,
                               threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
                               threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint part,
                               uint kv_head, uint tid, uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  constexpr bool IS_INT8 = sizeof(C) == 1;
   const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
   const int last_position = position_of(tile, tile.num_rows - 1, args.group);
   const int p0 = int(part * kPartition);
   const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
   const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
 
-  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
-  if (keys.has_tail && !keys.is_wide) {
-    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
-                         long(kv_head) * args.v_head_stride),
-              v_tail, tile.context - keys.tail, tid, args);
-  }
+  const float4 scales = scales_of(k_cache, v_cache, blocks, keys, tid, args);
+  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, v_tail, keys, row_tiles, sg, lane, args);
+  load_tail<T>(v_cache, blocks, v_tail, keys, tid, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
+  stage_scales(k_cache, scales, (threadgroup float*)(v_tail), tid);
 
-  weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+  weigh_rows<T, IS_INT8>(s_tile, (threadgroup const float*)(v_tail), stats, tile, p0, key_tiles * 8, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   if (int(tid) < tile.num_rows) {
     merge_stats(stats + tid * kStats);
   }
-  sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
+  sum_partition<T, RT>(v_cache, blocks, s_tile, v_tail, keys, row_tiles, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
+  merge_values<EACH, IS_INT8>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid,
+                              args);
 }
 
 // Writes finished rows to `out`, or those of one partition to `partials`. part: the partition, if tokens are split

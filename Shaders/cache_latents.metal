@@ -1,23 +1,23 @@
 // cache_latents: writes the rows of new tokens to their slots in the paged cache.
-#include "common.h"
+#include "cache_row.h"
 #include "args/latent_attention.h"
 
-// Grid: [tokens]. A slot is block * block_size + offset.
+// One simdgroup per token. Grid: [tokens]. A slot is block * block_size + offset.
 template <typename T>
+[[max_total_threads_per_threadgroup(32)]]
 kernel void cache_latents(device const float* x [[buffer(0)]],
                           device const long* slot_mapping [[buffer(1)]],
                           device T* cache [[buffer(2)]],
                           constant pagoda_args::CacheLatents& args [[buffer(3)]],
                           uint token [[threadgroup_position_in_grid]],
-                          uint tid [[thread_index_in_threadgroup]],
-                          uint num_threads [[threads_per_threadgroup]]) {
+                          uint lane [[thread_index_in_simdgroup]]) {
   const long block = slot_mapping[token] / long(args.block_size);
   const long offset = slot_mapping[token] % long(args.block_size);
-  for (uint d = tid; d < args.dim; d += num_threads) {
-    cache[block * args.block_stride + offset * args.slot_stride + d] = T(x[long(token) * args.x_stride + d]);
-  }
+  cache_row(x + long(token) * args.x_stride, cache + block * args.block_stride + offset * args.slot_stride, args.dim,
+            lane);
 }
 
 template [[host_name("cache_latents_f32")]] kernel decltype(cache_latents<float>) cache_latents<float>;
 template [[host_name("cache_latents_f16")]] kernel decltype(cache_latents<half>) cache_latents<half>;
 template [[host_name("cache_latents_bf16")]] kernel decltype(cache_latents<bfloat>) cache_latents<bfloat>;
+template [[host_name("cache_latents_i8")]] kernel decltype(cache_latents<char>) cache_latents<char>;

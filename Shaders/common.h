@@ -68,6 +68,26 @@ METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences
   return lo;
 }
 
+// The first tile of the grid that holds rows of sequence b: no two sequences share one.
+METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+
+METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (hi - lo > 1) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
 // The number that eight or four bits of a quantised row represent, before the row's scale.
 METAL_FUNC float shifted_byte(uint byte, uint shift) {
   return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
@@ -77,24 +97,16 @@ METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
   return float(int(step * nibble + offset) - 128);
 }
 
-// acc[i][j] += a[i] * b[j] over 8x8 tiles.
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         thread simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         thread simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
-  for (uint j = 0; j < C; ++j) {
+// sum0 += a0 * b, sum1 += a1 * b over 8x8 tiles: on NVIDIA one product, whose smallest tile is 16x8.
+template <typename T>
+METAL_FUNC void pair_multiply_accumulate(thread simdgroup_matrix<float, 8, 8>& sum0,
+                                         thread simdgroup_matrix<float, 8, 8>& sum1,
+                                         thread simdgroup_matrix<T, 8, 8>& a0, thread simdgroup_matrix<T, 8, 8>& a1,
+                                         thread simdgroup_matrix<T, 8, 8>& b) {
 #ifdef __MSL_PAIRED_MMA__
-// NVIDIA's smallest tile is 16x8: two of ours side by side.
-#pragma unroll
-    for (uint i = 0; i < R; i += 2) {
-      msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
-    }
+  msl_multiply_accumulate_pair(sum0, sum1, a0, a1, b);
 #else
-#pragma unroll
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
+  simdgroup_multiply_accumulate(sum0, a0, b, sum0);
+  simdgroup_multiply_accumulate(sum1, a1, b, sum1);
 #endif
-  }
 }

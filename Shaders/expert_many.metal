@@ -4,7 +4,6 @@
 
 constant constexpr uint kRows = 32;  // of x
 constant constexpr uint kWeightRows = 128;
-constant constexpr uint kPitch = kChunk / 2 + 4;  // words per staged row: rows start in different banks
 constant constexpr uint kShares = kWeightRows / 32;
 constant constexpr uint kPass = kRows / 2;  // rows of x whose sums are written in one pass
 
@@ -25,12 +24,8 @@ kernel void expert_many(device const T* x [[buffer(0)]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;  // per row of weights
-#ifdef __MSL_PAIRED_MMA__
-  constexpr uint PITCH = kPitch;
-#else
-  constexpr uint PITCH = kPitch - (BITS > 200 ? 4 : 0);  // as much as fits in 30 KiB
-#endif
-  threadgroup uint shared_words[(kWeightRows + kRows) * PITCH + kStageScratch + kWeightRows * TERMS];  // also the sums
+  constexpr uint STAGE = (kWeightRows + kRows) * kStagedWords + (TERMS > 0 ? kFactorWords : 0) + kWeightRows * TERMS;
+  threadgroup uint shared_words[STAGE];  // also the sums
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -45,8 +40,8 @@ kernel void expert_many(device const T* x [[buffer(0)]],
   ulong x_at[1];
   x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);
   SumTile total[8][2];
-  multiply_tile<T, BITS, 8, 2, PITCH>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
-                                       args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, 8, 2>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
+                               args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
 
   threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
   const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;

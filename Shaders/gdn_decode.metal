@@ -141,7 +141,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
 
   const float g = next_g(g_before, precise::exp(rate_log), softplus(a_in + bias));
   const float decay = precise::exp(g);
-  const float beta = sigmoid(b_in);
+  const float beta = sigmoid(b_in) * args.beta_scale;
   const float k_inv = inverse_norm<N>(kx, lane);
   const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
   #pragma unroll

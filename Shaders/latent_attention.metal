@@ -1,59 +1,16 @@
 // latent_attention: 8 (token, head) rows of a sequence against its partitions, and the merge of partitions. Partitions,
 // softmax and merge are as in paged_attention.h, so that a row's bits depend only on its own prefix. All heads read the
 // same cached rows.
-#include "args/latent_attention.h"
-#include "paged_attention.h"
+#include "latent_partition.h"
 
 constant constexpr uint kLatentRows = 8;
-constant constexpr uint kMaxLatentDim = 576;
-constant constexpr uint kMaxValueTiles = 16;  // of 8 columns, per simdgroup: 512 values over four simdgroups
-constant constexpr uint kLatentStride = kMaxLatentDim + 8;
 
-// Start of a key's cached row; the rows of the following positions in its block come after it.
-template <typename T>
-METAL_FUNC device const T* latent_rows(device const T* cache, device const int* blocks, uint key,
-                                       constant pagoda_args::LatentAttention& args) {
-  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.slot_stride;
-}
-
-// Softmax of one row within the partition, by one simdgroup: the weights (in T) overwrite the row's scores. largest,
-// sum: the same in all lanes
-template <typename T>
-METAL_FUNC void weigh_latents(threadgroup const float* row, threadgroup T* weights, uint num_keys, int num_seen,
-                              float scale, uint lane, thread float& largest, thread float& sum) {
-  float score[kPartition / 32];
-  largest = kNegBig;
-#pragma unroll
-  for (uint i = 0; i < kPartition / 32; ++i) {
-    const uint at = lane + 32 * i;
-    score[i] = kNegBig;
-    if (int(at) < num_seen) {
-      score[i] = row[at] * scale;
-    }
-    largest = max(largest, score[i]);
-  }
-  largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores have been read
-  sum = 0.0f;
-#pragma unroll
-  for (uint i = 0; i < kPartition / 32; ++i) {
-    const uint at = lane + 32 * i;
-    const T weight = T(int(at) < num_seen ? precise::exp(score[i] - largest) : 0.0f);
-    // Only saves work: weights beyond the last tile are not read.
-    if (at < num_keys) {
-      weights[at] = weight;
-    }
-    sum += float(weight);
-  }
-  sum = simd_sum(sum);
-}
-
-// Grid: [tiles of 8 rows, partitions]; tiles of several tokens run at partition 0 only and loop over the partitions,
-// with their running sums in `out`.
-template <typename T>
+// C: the type of the cache, T: that of products. Grid: [tiles of 8 rows, partitions]; tiles of several tokens run at
+// partition 0 only and loop over the partitions, with their running sums in `out`.
+template <typename T, typename C>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void latent_attention(device const float* q [[buffer(0)]],
-                             device const T* cache [[buffer(1)]],
+                             device const C* cache [[buffer(1)]],
                              device const int* cu_seqlens [[buffer(2)]],
                              device const int* context_lens [[buffer(3)]],
                              device const int* block_tables [[buffer(4)]],
@@ -64,12 +21,15 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
                              uint tid [[thread_index_in_threadgroup]],
                              uint sg [[simdgroup_index_in_threadgroup]],
                              uint lane [[thread_index_in_simdgroup]]) {
-  constexpr uint LDP = kPartition * 4 / sizeof(T);  // the weights overwrite the row's scores
+  constexpr bool IS_INT8 = sizeof(C) == 1;
+  constexpr uint LDP = kPartition * 4 / sizeof(T);         // the weights overwrite the row's scores
+  constexpr uint TILES = IS_INT8 ? kScratch * 2 : 64;      // elements per simdgroup
 
   threadgroup T q_tile[kLatentRows * kLatentStride];
   threadgroup float s_tile[kLatentRows * kPartition];
-  threadgroup float tile[kSimdgroups * 64];   // a simdgroup's 8 x 8 sums before they go to `out`
-  threadgroup T tail_tile[kSimdgroups * 64];  // values of the last 8 keys, zero past the end
+  threadgroup float tile[kSimdgroups * 64];  // a simdgroup's 8 x 8 sums before they go to `out`
+  // Values of the last 8 keys, zero past the end; of int8 caches, scratch and the scales.
+  threadgroup T tiles[kSimdgroups * TILES + (IS_INT8 ? kPartition * 2 : 0)];
   threadgroup float part_max[kLatentRows];
   threadgroup float part_sum[kLatentRows];
   threadgroup float row_max[kLatentRows];
@@ -98,12 +58,16 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
   device const int* blocks = block_tables + long(seq) * args.table_stride;
 
-  for (uint i = tid; i < kLatentRows * args.dim; i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
+  for (uint i = tid; i < kLatentRows * kMaxLatentDim; i += 128) {
+    const uint r = i / kMaxLatentDim;
+    const uint d = i % kMaxLatentDim;
     const int flat = int(r) < num_rows ? row0 + int(r) : row0;
-    q_tile[r * kLatentStride + d] = T(q[long(begin + flat / int(args.heads)) * args.q_stride +
-                                        long(flat % int(args.heads)) * args.q_head_stride + d]);
+    float value = 0.0f;
+    if (d < args.dim) {
+      value = q[long(begin + flat / int(args.heads)) * args.q_stride + long(flat % int(args.heads)) * args.q_head_stride +
+                d];
+    }
+    q_tile[r * kLatentStride + d] = T(value);
   }
   if (tid < kLatentRows) {
     row_max[tid] = kNegBig;
@@ -111,36 +75,25 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  const uint columns = (args.value_dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  threadgroup float* scales = (threadgroup float*)(tiles + kSimdgroups * TILES);
+  const uint step = IS_INT8 ? kValueColumns : 8;  // columns that a simdgroup has at least
+  const uint columns = (args.value_dim + step * kSimdgroups - 1) / (step * kSimdgroups) * (step / 8);
   const uint first_column = sg * columns;
   for (uint p = part; p <= last; ++p) {
     const int p0 = int(p * kPartition);
-    const int keys = min(int(kPartition), last_position + 1 - p0);
-    const uint key_tiles = (uint(keys) + 7) / 8;
-
-    // Scores, 8 keys at a time.
-    for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
-      device const T* rows = latent_rows(cache, blocks, uint(p0) + kt * 8, args);
-      simdgroup_matrix<float, 8, 8> acc = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-#pragma unroll 8  // loads in flight
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.slot_stride), ulong2(0, 0), true);
-        simdgroup_load(q_mat, (threadgroup const T*)(q_tile + d), kLatentStride);
-        simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
-      }
-      simdgroup_store(acc, s_tile + kt * 8, kPartition);
-    }
+    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+    const LatentKeys keys = latent_keys(blocks, p0, key_tiles, context, lane, args);
+    score_latents<T>(cache, blocks, (threadgroup const T*)(q_tile), s_tile, tiles, keys, sg, lane, args);
+    load_latent_scales(cache, blocks, scales, keys, tid, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    // Softmax of each row, within the partition.
     for (uint r = sg; r < kLatentRows; r += kSimdgroups) {
       const int position = first_position + (int(r) < num_rows ? row0 + int(r) : row0) / int(args.heads);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_latents((threadgroup const float*)(s_tile + r * kPartition), (threadgroup T*)(s_tile) + r * LDP,
-                    key_tiles * 8, position + 1 - p0, args.scale, lane, largest, sum);
+      weigh_latents<T, IS_INT8>((threadgroup const float*)(s_tile + r * kPartition),
+                                (threadgroup T*)(s_tile) + r * LDP, (threadgroup const float*)(scales), key_tiles * 8,
+                                position + 1 - p0, args.scale, lane, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
@@ -148,54 +101,26 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    // The weighted sum of the values: keys in order, one simdgroup per quarter of the columns.
-    simdgroup_matrix<float, 8, 8> acc[kMaxValueTiles];
+    SumTile acc[1][kMaxValueTiles];
 #pragma unroll
     for (uint c = 0; c < kMaxValueTiles; ++c) {
-      acc[c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[0][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    for (uint kt = 0; kt < key_tiles; ++kt) {
-      const uint key = uint(p0) + kt * 8;
-      device const T* rows = latent_rows(cache, blocks, key, args);
-      const int num_left = context - int(key);  // the cache past the context may hold anything, including NaN
-      simdgroup_matrix<T, 8, 8> weights;
-      simdgroup_load(weights, (threadgroup T*)(s_tile) + kt * 8, LDP);
-#pragma unroll
-      for (uint c = 0; c < kMaxValueTiles; ++c) {
-        // Only saves work: the sums of other columns are not read.
-        if (c < columns && first_column + c < args.value_dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-          // Only saves work: the values of 8 existing keys could take the same path.
-          if (num_left < 8) {
-            simdgroup_barrier(mem_flags::mem_threadgroup);  // the previous tile has been read
-            for (uint i = lane; i < 64; i += 32) {
-              T value = T(0.0f);
-              if (int(i / 8) < num_left) {
-                value = rows[long(i / 8) * args.slot_stride + (first_column + c) * 8 + i % 8];
-              }
-              tail_tile[sg * 64 + i] = value;
-            }
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            simdgroup_load(v_mat, (threadgroup const T*)(tail_tile + sg * 64), 8);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.slot_stride));
-          }
-          simdgroup_multiply_accumulate(acc[c], weights, v_mat, acc[c]);
-        }
-      }
-    }
+    sum_latents<T>(acc, cache, blocks, (threadgroup const T*)(s_tile), tiles + sg * TILES, keys, first_column, columns,
+                   lane, args);
 
     // Each element of the result belongs to the same thread in every partition.
 #pragma unroll
     for (uint c = 0; c < kMaxValueTiles; ++c) {
-      if (c < columns && first_column + c < args.value_dim / 8) {
+      // Only saves work: the sums of other columns are not stored.
+      if (c < columns && latent_column<IS_INT8>(first_column + c, 0) < args.value_dim) {
         simdgroup_barrier(mem_flags::mem_threadgroup);  // the previous sums have been read
-        simdgroup_store(acc[c], tile + sg * 64, 8);
+        simdgroup_store(acc[0][c], tile + sg * 64, 8);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (uint i = lane; i < 64; i += 32) {
           const uint r = i / 8;
-          const uint d = (first_column + c) * 8 + i % 8;
-          if (int(r) < num_rows) {
+          const uint d = latent_column<IS_INT8>(first_column + c, i % 8);
+          if (int(r) < num_rows && d < args.value_dim) {
             const long token = (row0 + int(r)) / int(args.heads);
             const long head = (row0 + int(r)) % int(args.heads);
             if (is_split) {
@@ -233,14 +158,14 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
 #pragma unroll
   for (uint c = 0; c < kMaxValueTiles; ++c) {
-    if (c < columns && first_column + c < args.value_dim / 8) {
+    if (c < columns) {
       for (uint i = lane; i < 64; i += 32) {
         const uint r = i / 8;
-        if (int(r) < num_rows) {
+        const uint d = latent_column<IS_INT8>(first_column + c, i % 8);
+        if (int(r) < num_rows && d < args.value_dim) {
           const long token = (row0 + int(r)) / int(args.heads);
           const long head = (row0 + int(r)) % int(args.heads);
-          device float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride +
-                             (first_column + c) * 8 + i % 8;
+          device float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride + d;
           *to = *to * (1.0f / row_sum[r]);
         }
       }
@@ -248,9 +173,14 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
 }
 
-template [[host_name("latent_attention_f32")]] kernel decltype(latent_attention<float>) latent_attention<float>;
-template [[host_name("latent_attention_f16")]] kernel decltype(latent_attention<half>) latent_attention<half>;
-template [[host_name("latent_attention_bf16")]] kernel decltype(latent_attention<bfloat>) latent_attention<bfloat>;
+template [[host_name("latent_attention_f32")]]
+kernel decltype(latent_attention<float, float>) latent_attention<float, float>;
+template [[host_name("latent_attention_f16")]]
+kernel decltype(latent_attention<half, half>) latent_attention<half, half>;
+template [[host_name("latent_attention_bf16")]]
+kernel decltype(latent_attention<bfloat, bfloat>) latent_attention<bfloat, bfloat>;
+template [[host_name("latent_attention_i8")]]
+kernel decltype(latent_attention<bfloat, char>) latent_attention<bfloat, char>;
 
 // Merges the partitions of single tokens, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]

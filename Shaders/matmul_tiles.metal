@@ -3,8 +3,8 @@
 #include "matmul_tile.h"
 
 // 16 WT rows of weights against 64 rows of x; each simdgroup has half of both. A wide tile (WT = 8) reads less of both
-// per product, a narrow one (4) gives more threadgroups. Grid: [rows / 64, out_cols / (16 WT), or / (8 WT) with
-// silu_mul]
+// per product, but is only for threads with 255 registers; a narrow one (4) gives more threadgroups. Grid: [rows / 64,
+// out_cols / (16 WT), or / (8 WT) with silu_mul]
 template <typename T, uint BITS, uint WT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void matmul_tiles(device const T* x [[buffer(0)]],
@@ -21,16 +21,11 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
                          uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 16 * WT;
-#ifdef __MSL_PAIRED_MMA__
-  constexpr uint LD = kChunk / 2 + 4;  // words per row: rows start in different banks
-#else
-  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);  // as much as fits in 32 KiB
-#endif
   constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;  // per row of weights
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch + W_ROWS * TERMS;
+  constexpr uint STAGE = (W_ROWS + ROWS) * kStagedWords + (TERMS > 0 ? kFactorWords : 0) + W_ROWS * TERMS;
   constexpr uint PASS = ROWS / 2;  // rows of x whose sums are written in one pass
   constexpr uint SUMS = PASS * W_ROWS;
-  threadgroup uint shared_words[STAGE > SUMS ? STAGE : SUMS];  // first both operands and scratch, then the sums
+  threadgroup uint shared_words[STAGE > SUMS ? STAGE : SUMS];  // first both operands, then the sums
 
   const uint m0 = tg.x * ROWS;
   constexpr uint W_SHARES = WT / 2;
@@ -51,8 +46,8 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
     load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
-                                    shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, WT, 4>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
+                                shared_words, tid, sg, lane);
 
   threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;

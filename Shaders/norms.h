@@ -8,6 +8,22 @@ constant constexpr uint kRowSimdgroups = 8;
 // Loads in flight per thread: with one row there is no other work to hide their latency.
 constant constexpr uint kAhead = 8;
 
+// x += residual, by all threads of a row. Each thread reads back only what it wrote itself.
+METAL_FUNC void add_residual(device float* x, device const float* residual, uint width, uint tid) {
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    float r[kAhead];
+    load_ahead<kAhead>((device const float*)(x), first, kRowThreads, width, v);
+    load_ahead<kAhead>(residual, first, kRowThreads, width, r);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      if (first + j * kRowThreads < width) {
+        x[first + j * kRowThreads] = v[j] + r[j];
+      }
+    }
+  }
+}
+
 // A thread's share of the sum of squares of a row.
 METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
   float sum = 0.0f;

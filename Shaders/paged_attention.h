@@ -1,5 +1,5 @@
-// paged_attention: causal attention of flattened rows over the paged cache, varlen, with prompts and single tokens in
-// one launch.
+// paged_attention: attention of flattened rows over the paged cache, varlen, with prompts and single tokens in one
+// launch; causal, or with all positions of the sequence for every row.
 //
 // Positions are divided into partitions of 256, at absolute positions. Within a partition a row's softmax is plain: all
 // scores, their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order.
@@ -17,6 +17,7 @@
 constant bool use_window [[function_constant(0)]];
 constant bool use_softcap [[function_constant(1)]];
 constant bool use_sinks [[function_constant(2)]];
+constant bool use_all_keys [[function_constant(3)]];  // not causal: every row sees what the last one sees
 
 constant constexpr uint kPartition = 256;  // positions; affects result bits
 constant constexpr uint kMaxDim = 256;
@@ -34,26 +35,6 @@ constant constexpr uint kRowSum = 3;
 constant constexpr uint kTotalFactor = 4;
 constant constexpr uint kPartFactor = 5;
 constant constexpr uint kStats = 6;
-
-// The first tile of the grid that holds rows of sequence b: no two sequences share one.
-METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
-  return uint(cu_seqlens[b]) * group / tile_rows + b;
-}
-
-METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
-                                 uint tile_rows) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (hi - lo > 1) {
-    const uint mid = (lo + hi) / 2;
-    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
 
 // The first partition with any position visible from `position`.
 METAL_FUNC uint first_part(int position, uint window) {
@@ -78,4 +59,26 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
+}
+
+// A key's weight as the product over the values takes it, and its part of the sum of weights.
+template <typename T>
+struct KeyWeight {
+  T of_codes;
+  float share;
+};
+
+// Both with the rounding to T. score: relative to the largest. scales: of int8 values, which multiply the weights
+template <typename T, bool IS_INT8>
+METAL_FUNC KeyWeight<T> weight_of(bool is_seen, float score, threadgroup const float* scales, uint at) {
+  const float weight = is_seen ? precise::exp(score) : 0.0f;
+  KeyWeight<T> result;
+  result.of_codes = T(weight);
+  result.share = float(result.of_codes);
+  if (IS_INT8 && is_seen) {
+    const float scale = scales[at];
+    result.of_codes = T(weight * scale);
+    result.share = scale > 0.0f ? float(result.of_codes) / scale : weight;
+  }
+  return result;
 }

@@ -2,13 +2,13 @@
 // gives the order.
 #include "attention_tile.h"
 
-// RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only and loop
+// C: the type of the cache, T: that of products. RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only and loop
 // over the partitions.
-template <typename T, uint RT>
+template <typename T, typename C, uint RT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention(device const float* q [[buffer(0)]],
-                            device const T* k_cache [[buffer(1)]],
-                            device const T* v_cache [[buffer(2)]],
+                            device const C* k_cache [[buffer(1)]],
+                            device const C* v_cache [[buffer(2)]],
                             device const int* cu_seqlens [[buffer(3)]],
                             device const int* context_lens [[buffer(4)]],
                             device const int* block_tables [[buffer(5)]],
@@ -24,7 +24,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements per thread
   threadgroup T q_tile[ROWS * kQueryStride];
   threadgroup float s_tile[ROWS * kScores];  // scores, weights, then the partition's output
-  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero past the end
+  threadgroup T v_tail[8 * kMaxDim];  // as add_partition() takes it
   threadgroup float stats[ROWS * kStats];
 
   const RowTile tile = tile_at<ROWS>(cu_seqlens, context_lens, tg, args);
@@ -35,7 +35,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   float total[EACH];
   begin_rows<RT, EACH>(stats, total, tid);
   for (uint part = tile.first_part; part <= tile.last_part; ++part) {
-    add_partition<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
+    add_partition<T, C, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
                                (threadgroup const T*)(q_tile), s_tile, v_tail, stats, total, tile, part, tg.y, tid, sg,
                                lane, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -44,15 +44,19 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
 }
 
 template [[host_name("paged_attention_f32_1")]]
-kernel decltype(paged_attention<float, 1>) paged_attention<float, 1>;
+kernel decltype(paged_attention<float, float, 1>) paged_attention<float, float, 1>;
 template [[host_name("paged_attention_f16_1")]]
-kernel decltype(paged_attention<half, 1>) paged_attention<half, 1>;
+kernel decltype(paged_attention<half, half, 1>) paged_attention<half, half, 1>;
 template [[host_name("paged_attention_f16_2")]]
-kernel decltype(paged_attention<half, 2>) paged_attention<half, 2>;
+kernel decltype(paged_attention<half, half, 2>) paged_attention<half, half, 2>;
 template [[host_name("paged_attention_bf16_1")]]
-kernel decltype(paged_attention<bfloat, 1>) paged_attention<bfloat, 1>;
+kernel decltype(paged_attention<bfloat, bfloat, 1>) paged_attention<bfloat, bfloat, 1>;
 template [[host_name("paged_attention_bf16_2")]]
-kernel decltype(paged_attention<bfloat, 2>) paged_attention<bfloat, 2>;
+kernel decltype(paged_attention<bfloat, bfloat, 2>) paged_attention<bfloat, bfloat, 2>;
+template [[host_name("paged_attention_i8_1")]]
+kernel decltype(paged_attention<bfloat, char, 1>) paged_attention<bfloat, char, 1>;
+template [[host_name("paged_attention_i8_2")]]
+kernel decltype(paged_attention<bfloat, char, 2>) paged_attention<bfloat, char, 2>;
 
 // Merges the partitions of single tokens, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]

@@ -1,5 +1,6 @@
 // rope_and_cache: qk_norm_rope of queries and keys in place, and reshape_and_cache of keys and values, in one launch.
 #include "args/rope_and_cache.h"
+#include "cache_row.h"
 #include "rope.h"
 
 // One simdgroup per head of a token: queries first, then keys, then values. Grid: [heads, tokens]
@@ -26,9 +27,7 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
     device const float* from = v + long(tg.y) * args.v_stride + long(v_head) * args.v_head_stride;
     device T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride +
                    long(v_head) * args.v_cache_head_stride;
-    for (uint i = lane; i < args.dim; i += 32) {
-      to[i] = T(from[i]);
-    }
+    cache_row(from, to, args.dim, lane);
     return;
   }
   const bool is_key = tg.x >= args.q_heads;
@@ -43,12 +42,11 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
   if (is_key) {
     device T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride +
                    long(k_head) * args.k_cache_head_stride;
-    for (uint i = lane; i < args.dim; i += 32) {
-      to[i] = T(head[i]);
-    }
+    cache_row((threadgroup const float*)(head), to, args.dim, lane);
   }
 }
 
 template [[host_name("rope_and_cache_f32")]] kernel decltype(rope_and_cache<float>) rope_and_cache<float>;
 template [[host_name("rope_and_cache_f16")]] kernel decltype(rope_and_cache<half>) rope_and_cache<half>;
 template [[host_name("rope_and_cache_bf16")]] kernel decltype(rope_and_cache<bfloat>) rope_and_cache<bfloat>;
+template [[host_name("rope_and_cache_i8")]] kernel decltype(rope_and_cache<char>) rope_and_cache<char>;

@@ -13,6 +13,7 @@
 //   two levels: the upper scale and minimum; then for every 64 columns a byte for each a, and with minima for each b
 #pragma once
 
+#include "codes.h"
 #include "matmul.h"
 
 // Formats. kStored4 and kStored8 have groups of 32 columns or more, kFine8 groups of 16, and always two levels.
@@ -101,23 +102,6 @@ METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda
     words[j] = pair_of_codes(share.a.x >> (4 * j - 3), shifts);
     words[4 + j] = pair_of_codes(share.a.y >> (4 * j - 3), shifts);
   }
-}
-
-// A byte minus an integer, without a conversion. zero: 2^23 plus that integer
-METAL_FUNC float byte_minus(uint byte, float zero) { return as_type<float>(0x4b000000u | byte) - zero; }
-
-METAL_FUNC uint2 words_of_codes(uint word, float zero) {
-  return uint2(pack_exact(byte_minus(word & 255u, zero), byte_minus(word >> 8 & 255u, zero)),
-               pack_exact(byte_minus(word >> 16 & 255u, zero), byte_minus(word >> 24, zero)));
-}
-
-METAL_FUNC void bytes_to_words(uint4 bytes, uint zero_code, thread uint (&words)[kChunkTiles]) {
-  const float zero = 8388608.0f + float(zero_code);
-  const uint2 a = words_of_codes(bytes.x, zero);
-  const uint2 b = words_of_codes(bytes.y, zero);
-  const uint2 c = words_of_codes(bytes.z, zero);
-  const uint2 d = words_of_codes(bytes.w, zero);
-  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 
 METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
@@ -309,29 +293,6 @@ METAL_FUNC void stage_terms(Stored<true> kind, thread const Share<BITS>& share, 
   }
 }
 
-// acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, for two tiles of staged rows, the first of which
-// is `row`. staged: the terms of all rows
-template <typename T, uint BITS, uint R, uint M>
-METAL_FUNC void multiply_pair(Stored<false> kind, thread SumTile (&acc)[R][M], uint first,
-                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
-                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
-                              threadgroup uint* scratch, uint lane) {
-  pair_multiply<T, R, M>(acc, first, w, x, scratch, lane);
-}
-
-template <typename T, uint BITS, uint R, uint M>
-METAL_FUNC void multiply_pair(Stored<true> kind, thread SumTile (&acc)[R][M], uint first,
-                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
-                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
-                              threadgroup uint* scratch, uint lane) {
-  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
-  float terms[2][2 * GROUPS];
-#pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-#pragma unroll
-    for (uint g = 0; g < 2 * GROUPS; ++g) {
-      terms[i][g] = staged[(row + 8 * i + lane / 4) * 2 * GROUPS + g];
-    }
-  }
-  add_groups<T, GROUPS, 2, R, M>(acc, first, w, terms, x, (scales.kind & kHasMins) != 0, scratch, lane);
-}
+// The row of a tile of weights that share i of a thread comes from. Shares 2 p and 2 p + 1 are 8 rows apart, in the
+// upper and lower half of 16 rows.
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }

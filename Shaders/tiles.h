@@ -82,6 +82,30 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
 #endif
 }
 
+// Four tiles of 8 rows for the right side of a product, from the words of all lanes, which have 8 columns of a row
+// each: tile j holds the columns 8 c + 2 j and 8 c + 2 j + 1 of all c < 4. scratch: 128 words, private to the simdgroup
+template <typename T>
+METAL_FUNC void make_row_tiles(uint4 words, thread simdgroup_matrix<T, 8, 8> (&tiles)[4], threadgroup uint* scratch,
+                               uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    msl_set_row_word<T>(tiles[j], words[j]);
+  }
+#else
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#endif
+}
+
 // acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, two tiles of w at a time. scratch: half of
 // kTileScratch words, private to the simdgroup. The same sums as chunk_multiply.
 template <typename T, uint R, uint M>

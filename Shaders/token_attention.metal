@@ -6,12 +6,12 @@
 #include "attention_tile.h"
 #include "rope.h"
 
-// Writes the token's queries to s_tile, as floats; in the last partition, also its key and value to the cache.
-template <typename T>
+// Writes the token's queries to s_tile, as floats; in the last partition, also its key and value to the cache (of C).
+template <typename C>
 METAL_FUNC void rotate_heads(device const float* q, device const float* k, device const float* v,
                              device const float* q_weight, device const float* k_weight, device const float* inv_freq,
-                             int position, long slot, device T* k_cache, device T* v_cache, threadgroup float* s_tile,
-                             threadgroup float* k_head, bool is_last, uint tid, uint sg, uint lane,
+                             int position, long slot, device C* k_cache, device C* v_cache, threadgroup float* s_tile,
+                             threadgroup float* k_head, bool is_last, uint sg, uint lane,
                              constant pagoda_args::RopeAndCache& args, uint group) {
   const uint num_heads = group + (is_last ? 1 : 0);
   for (uint h = sg; h < num_heads; h += kSimdgroups) {
@@ -24,21 +24,18 @@ METAL_FUNC void rotate_heads(device const float* q, device const float* k, devic
     const long block = slot / long(args.block_size);
     const long offset = slot % long(args.block_size);
     if (sg == group % kSimdgroups) {  // this simdgroup has the key
-      device T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride;
-      for (uint d = lane; d < args.dim; d += 32) {
-        to[d] = T(k_head[d]);
-      }
+      cache_row((threadgroup const float*)(k_head),
+                k_cache + block * args.k_block_stride + offset * args.k_slot_stride, args.dim, lane);
     }
-    device T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride;
-    for (uint d = tid; d < args.dim; d += kThreads) {
-      to[d] = T(v[d]);
+    if (sg == (group + 1) % kSimdgroups) {
+      cache_row(v, v_cache + block * args.v_block_stride + offset * args.v_slot_stride, args.dim, lane);
     }
   }
   threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
 }
 
 // Grid: [sequences, KV heads, partitions]; q, k, v: the unrotated projections, one row per sequence
-template <typename T>
+template <typename T, typename C>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void token_attention(device const float* q [[buffer(0)]],
                             device const float* k [[buffer(1)]],
@@ -48,8 +45,8 @@ kernel void token_attention(device const float* q [[buffer(0)]],
                             device const int* positions [[buffer(5)]],
                             device const float* inv_freq [[buffer(6)]],
                             device const long* slot_mapping [[buffer(7)]],
-                            device T* k_cache [[buffer(8)]],
-                            device T* v_cache [[buffer(9)]],
+                            device C* k_cache [[buffer(8)]],
+                            device C* v_cache [[buffer(9)]],
                             device const int* context_lens [[buffer(10)]],
                             device const int* block_tables [[buffer(11)]],
                             device const float* sinks [[buffer(12)]],
@@ -64,7 +61,7 @@ kernel void token_attention(device const float* q [[buffer(0)]],
   constexpr uint EACH = ROWS * kMaxDim / kThreads;  // output elements per thread
   threadgroup T q_tile[ROWS * kQueryStride];
   threadgroup float s_tile[ROWS * kScores];  // queries; then scores, weights and the partition's output
-  threadgroup T v_tail[8 * kMaxDim];         // the values of the last 8 keys, zero past the end
+  threadgroup T v_tail[8 * kMaxDim];  // as add_partition() takes it
   threadgroup float k_head[kMaxDim];
   threadgroup float stats[ROWS * kStats];
 
@@ -85,12 +82,12 @@ kernel void token_attention(device const float* q [[buffer(0)]],
   if (first_key > position || !is_seen) {
     return;
   }
-  rotate_heads<T>(q + long(tg.x) * args.rope.q_stride + long(tg.y) * args.attention.group * args.rope.q_head_stride,
+  rotate_heads<C>(q + long(tg.x) * args.rope.q_stride + long(tg.y) * args.attention.group * args.rope.q_head_stride,
                   k + long(tg.x) * args.rope.k_stride + long(tg.y) * args.rope.k_head_stride,
                   v + long(tg.x) * args.rope.v_stride + long(tg.y) * args.rope.v_head_stride, q_weight, k_weight,
                   inv_freq, positions[tg.x], slot_mapping[tg.x],
                   k_cache + long(tg.y) * args.rope.k_cache_head_stride,
-                  v_cache + long(tg.y) * args.rope.v_cache_head_stride, s_tile, k_head, is_last, tid, sg, lane,
+                  v_cache + long(tg.y) * args.rope.v_cache_head_stride, s_tile, k_head, is_last, sg, lane,
                   args.rope, args.attention.group);
   for (uint i = tid; i < ROWS * kMaxDim; i += kThreads) {
     const uint r = i / kMaxDim;
@@ -103,14 +100,19 @@ kernel void token_attention(device const float* q [[buffer(0)]],
   }
   float total[EACH];
   begin_rows<1, EACH>(stats, total, tid);
-  add_partition<T, 1, EACH>((device const T*)(k_cache), (device const T*)(v_cache),
-                            block_tables + long(tg.x) * args.attention.table_stride,
-                            (threadgroup const T*)(q_tile), s_tile, v_tail, stats, total, tile, tg.z, tg.y, tid, sg,
-                            lane, args.attention);
+  add_partition<T, C, 1, EACH>((device const C*)(k_cache), (device const C*)(v_cache),
+                               block_tables + long(tg.x) * args.attention.table_stride,
+                               (threadgroup const T*)(q_tile), s_tile, v_tail, stats, total, tile, tg.z, tg.y,
+                               tid, sg, lane, args.attention);
   store_rows<EACH>(total, (threadgroup const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid,
                    args.attention);
 }
 
-template [[host_name("token_attention_f32")]] kernel decltype(token_attention<float>) token_attention<float>;
-template [[host_name("token_attention_f16")]] kernel decltype(token_attention<half>) token_attention<half>;
-template [[host_name("token_attention_bf16")]] kernel decltype(token_attention<bfloat>) token_attention<bfloat>;
+template [[host_name("token_attention_f32")]]
+kernel decltype(token_attention<float, float>) token_attention<float, float>;
+template [[host_name("token_attention_f16")]]
+kernel decltype(token_attention<half, half>) token_attention<half, half>;
+template [[host_name("token_attention_bf16")]]
+kernel decltype(token_attention<bfloat, bfloat>) token_attention<bfloat, bfloat>;
+template [[host_name("token_attention_i8")]]
+kernel decltype(token_attention<bfloat, char>) token_attention<bfloat, char>;

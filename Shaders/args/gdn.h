@@ -15,7 +15,7 @@ struct Gdn {
   uint dk, dv;   // at most 256 each
   uint is_wide;  // dk is 128 or 256, dv fills whole panels, and state and k_rows are aligned for vector loads
   float q_scale;
-  uint reserved;
+  float beta_scale;
   // gdn_decode_conv_*: the convolution that computes q, k and v, and the channels where their first heads start.
   CausalConv1d conv;
   uint q_channel, k_channel, v_channel, reserved2;

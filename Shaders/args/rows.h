@@ -23,6 +23,13 @@ struct GeluMul {
 };
 static_assert(sizeof(GeluMul) == 24, "host and kernel agree");
 
+struct Gelu {
+  long x_stride;  // elements
+  uint width;
+  uint is_exact;  // else by tanh
+};
+static_assert(sizeof(Gelu) == 16, "host and kernel agree");
+
 struct ScaleRows {
   long x_stride;  // elements
   uint width;

@@ -52,6 +52,9 @@ SIZES = {"f": 4, "j": 4, "i": 4, "t": 2, "s": 2, "h": 1, "c": 1, "m": 8, "l": 8,
 MOST_INSTRUCTIONS = {"unpack_16": 0.0, "unpack_8": 6.2, "unpack_4": 5.0}  # per weight; before 2026-11-18 4 bits took 7.6
 MOST_THREADGROUP_BYTES = 32768  # Apple's limit
 MOST_REGISTERS = 128            # of a thread of Apple's GPUs
+# Tiles fit without spilling. Stored formats need a few more by this estimate; those of 128 rows of weights are not for Apple's GPUs.
+FITTING = re.compile(r"matmul_tiles_(f16|bf16|q8|q4)_4")
+MOST_TILE_BYTES = 8192  # of these: three threadgroups share a core
 # What each kernel needs, for `pagoda bench --predict`; none may need more than it did. --check --update writes it.
 TABLE = ROOT / "Apps/PagodaCLI/Bench/KernelCosts.swift"
 
@@ -152,6 +155,8 @@ def check(half, update):
     for name, registers, size in kernels:
         passed += 1
         before = known.get(name, (MOST_REGISTERS, MOST_THREADGROUP_BYTES))
+        if FITTING.fullmatch(name):
+            before = (min(before[0], MOST_REGISTERS), min(before[1], MOST_TILE_BYTES))
         if registers > before[0]:
             failures.append(f"{name}: {registers} registers, more than {before[0]}")
         elif size > min(before[1], MOST_THREADGROUP_BYTES):

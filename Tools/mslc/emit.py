@@ -60,7 +60,7 @@ def constants_of(mod):
 
 # Kernels for which two threadgroups per multiprocessor are enough: by default NVIDIA's compiler targets more and spills
 # registers.
-FEW_GROUPS = re.compile(r"paged_attention_(f32_1|b?f16_2)|token_attention_f32|matmul_few_\w+_1_1")
+FEW_GROUPS = re.compile(r"paged_attention_(f32_1|b?f16_2|i8_2)|token_attention_(f32|i8)|matmul_few_\w+_1_1")
 
 
 def waits_itself(mod, kn):

@@ -3,6 +3,7 @@ import re
 
 NAME = re.compile(r"%[\w.]+")
 POINTER = 2  # words of an address
+NEAR = "ptr addrspace(3)"  # of threadgroup memory: one word
 
 
 def words(kind):
@@ -11,7 +12,9 @@ def words(kind):
     if m := re.match(r"[<\[](\d+) x (.*)[>\]]$", kind):
         inner = bits(m[2])
         return (int(m[1]) * inner + 31) // 32 if inner else int(m[1]) * words(m[2])
-    return POINTER if kind.startswith("ptr") else max(1, (bits(kind) + 31) // 32)
+    if kind.startswith("ptr"):
+        return 1 if kind.startswith(NEAR) else POINTER
+    return max(1, (bits(kind) + 31) // 32)
 
 
 def bits(kind):
@@ -29,10 +32,10 @@ def result(text):
     if text.startswith(("icmp", "fcmp")):
         return "i1"
     if text.startswith("getelementptr"):
-        return "ptr"
+        return NEAR if NEAR in text else "ptr"
     if m := re.match(r"extractelement <\d+ x (\w+)>", text):
         return m[1]
-    if m := re.search(r"(<\d+ x \w+>|\[\d+ x \w+\]|\bptr\b|\bi\d+\b|\bfloat\b|\bhalf\b)", text):
+    if m := re.search(r"(<\d+ x \w+>|\[\d+ x \w+\]|\bptr addrspace\(3\)|\bptr\b|\bi\d+\b|\bfloat\b|\bhalf\b)", text):
         return m[1]
     return "i32"
 

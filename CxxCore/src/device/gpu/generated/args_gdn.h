@@ -15,7 +15,7 @@ struct Gdn {
   uint dk, dv;
   uint is_wide;
   float q_scale;
-  uint reserved;
+  float beta_scale;
 
   CausalConv1d conv;
   uint q_channel, k_channel, v_channel, reserved2;

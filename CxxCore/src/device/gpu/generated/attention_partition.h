@@ -43,10 +43,10 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
   }
 }
 # 48 "Shaders/attention_partition.h"
-template <typename T>
-METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
-                             uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
-                             MSL_THREAD float& sum) {
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, MSL_THREADGROUP const float* scales,
+                             int p0, uint num_keys, int position, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args,
+                             MSL_THREAD float& largest, MSL_THREAD float& sum) {
   float score[kPartition / 32];
   largest = kNegBig;
 
@@ -54,7 +54,7 @@ METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T
     const uint at = lane + 32 * i;
     score[i] = kNegBig;
     if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
-      float s = row[at] * args.scale;
+      float s = row[at] * (IS_INT8 ? scales[at] * args.scale : args.scale);
       if (use_softcap) {
         s = args.softcap * precise::tanh(s / args.softcap);
       }
@@ -69,31 +69,16 @@ METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T
   for (uint i = 0; i < kPartition / 32; ++i) {
     const uint at = lane + 32 * i;
     const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
-    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+    const KeyWeight<T> weight = weight_of<T, IS_INT8>(seen, score[i] - largest, scales + kPartition, at);
 
     if (at < num_keys) {
-      weights[at] = weight;
+      weights[at] = weight.of_codes;
     }
-    sum += float(weight);
+    sum += weight.share;
   }
   sum = simd_sum(sum);
 }
-
-
-template <typename T>
-METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, int num_left, uint tid,
-                          MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += kThreads) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    T value = T(0.0f);
-    if (int(r) < num_left) {
-      value = rows[long(r) * args.v_slot_stride + d];
-    }
-    v_tail[r * kMaxDim + d] = value;
-  }
-}
-# 101 "Shaders/attention_partition.h"
+# 86 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
@@ -136,7 +121,7 @@ METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT]
     }
   }
 }
-# 273 "Shaders/attention_partition.h"
+# 258 "Shaders/attention_partition.h"
 struct PartTile {
   int p0;
   uint key_tiles;
@@ -145,8 +130,8 @@ struct PartTile {
   bool has_tail;
   bool is_wide;
   uint kv_head;
-  long block;
-  long offset;
+  int block;
+  int offset;
 };
 
 template <typename T>
@@ -163,27 +148,47 @@ METAL_FUNC PartTile keys_of(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_c
   keys.kv_head = kv_head;
   keys.block = 0;
   keys.offset = 0;
-# 306 "Shaders/attention_partition.h"
+# 291 "Shaders/attention_partition.h"
   return keys;
+}
+
+
+template <typename T>
+METAL_FUNC void load_tail(MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP T* v_tail, PartTile keys,
+                          uint tid, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  if (!keys.has_tail || keys.is_wide) {
+    return;
+  }
+  MSL_DEVICE const T* rows = cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride,
+                                    args.v_slot_stride, long(keys.kv_head) * args.v_head_stride);
+  for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += kThreads) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < keys.context - keys.tail) {
+      value = rows[long(r) * args.v_slot_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
 }
 
 
 template <typename T, uint RT>
 METAL_FUNC void score_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP const T* q_tile,
-                                MSL_THREADGROUP float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
-                                MSL_CONSTANT pagoda_args::PagedAttention& args) {
+                                MSL_THREADGROUP float* s_tile, MSL_THREADGROUP T* scratch, PartTile keys, uint row_tiles,
+                                uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
   const long head_offset = long(keys.kv_head) * args.k_head_stride;
-# 323 "Shaders/attention_partition.h"
+# 328 "Shaders/attention_partition.h"
   for (uint kt = keys.is_wide ? keys.key_tiles : sg; MSL_LOOP(kt < keys.key_tiles); kt += kSimdgroups) {
     score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
                                  args.k_slot_stride, head_offset),
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
-# 332 "Shaders/attention_partition.h"
+# 337 "Shaders/attention_partition.h"
 template <typename T, uint RT>
 METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP float* s_tile,
-                              MSL_THREADGROUP const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              MSL_THREADGROUP T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               MSL_CONSTANT pagoda_args::PagedAttention& args) {
   constexpr uint LDW = kScores * 4 / sizeof(T);
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
@@ -198,7 +203,7 @@ METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int*
       acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
   }
-# 359 "Shaders/attention_partition.h"
+# 364 "Shaders/attention_partition.h"
   for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
     const uint key = uint(keys.p0) + kt * 8;
     MSL_DEVICE const T* rows =
@@ -211,9 +216,10 @@ METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int*
         simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
       }
     }
-    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+    add_values<T, RT, COLS>(acc, weights, rows, (MSL_THREADGROUP const T*)(v_tail), int(key) == keys.tail, first_column,
+                            columns, row_tiles, args);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-# 380 "Shaders/attention_partition.h"
+# 386 "Shaders/attention_partition.h"
   store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
 }

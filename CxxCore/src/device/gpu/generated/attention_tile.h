@@ -1,7 +1,7 @@
 // attention_tile.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
 # 4 "Shaders/attention_tile.h"
-#include "device/gpu/generated/attention_partition.h"
+#include "device/gpu/generated/attention_codes.h"
 
 
 struct RowTile {
@@ -16,8 +16,9 @@ struct RowTile {
   bool is_split;
 };
 
+
 METAL_FUNC int position_of(RowTile tile, int row, uint group) {
-  return tile.context - tile.tokens + (tile.row0 + row) / int(group);
+  return use_all_keys ? tile.context - 1 : tile.context - tile.tokens + (tile.row0 + row) / int(group);
 }
 
 
@@ -47,7 +48,7 @@ METAL_FUNC RowTile tile_at(MSL_DEVICE const int* cu_seqlens, MSL_DEVICE const in
   }
   return tile;
 }
-# 53 "Shaders/attention_tile.h"
+# 54 "Shaders/attention_tile.h"
 template <typename T, uint ROWS>
 METAL_FUNC void load_queries(MSL_DEVICE const float* q, MSL_THREADGROUP T* q_tile, RowTile tile, uint kv_head, uint tid,
                              MSL_CONSTANT pagoda_args::PagedAttention& args) {
@@ -72,15 +73,16 @@ METAL_FUNC void load_queries(MSL_DEVICE const float* q, MSL_THREADGROUP T* q_til
 }
 
 
-template <typename T>
-METAL_FUNC void weigh_rows(MSL_THREADGROUP float* s_tile, MSL_THREADGROUP float* stats, RowTile tile, int p0, uint num_keys,
-                           uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_rows(MSL_THREADGROUP float* s_tile, MSL_THREADGROUP const float* scales, MSL_THREADGROUP float* stats,
+                           RowTile tile, int p0, uint num_keys, uint sg, uint lane,
+                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
   constexpr uint LDW = kScores * 4 / sizeof(T);
   for (uint r = sg; MSL_LOOP(r < uint(tile.num_rows)); r += kSimdgroups) {
     float largest = 0.0f;
     float sum = 0.0f;
-    weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kScores), (MSL_THREADGROUP T*)(s_tile) + r * LDW, p0, num_keys,
-                 position_of(tile, int(r), args.group), lane, args, largest, sum);
+    weigh_scores<T, IS_INT8>((MSL_THREADGROUP const float*)(s_tile + r * kScores), (MSL_THREADGROUP T*)(s_tile) + r * LDW,
+                             scales, p0, num_keys, position_of(tile, int(r), args.group), lane, args, largest, sum);
     if (lane == 0) {
       stats[r * kStats + kPartMax] = largest;
       stats[r * kStats + kPartSum] = sum;
@@ -100,7 +102,7 @@ METAL_FUNC void merge_stats(MSL_THREADGROUP float* row) {
 }
 
 
-template <uint EACH>
+template <uint EACH, bool IS_INT8>
 METAL_FUNC void merge_values(MSL_THREAD float (&total)[EACH], MSL_THREADGROUP const float* s_tile,
                              MSL_THREADGROUP const float* stats, RowTile tile, uint tid,
                              MSL_CONSTANT pagoda_args::PagedAttention& args) {
@@ -109,8 +111,8 @@ METAL_FUNC void merge_values(MSL_THREAD float (&total)[EACH], MSL_THREADGROUP co
     const uint r = (tid + kThreads * i) / kMaxDim;
     const uint d = (tid + kThreads * i) % kMaxDim;
     if (int(r) < tile.num_rows && d < args.dim) {
-      total[i] =
-          merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + d], stats[r * kStats + kPartFactor]);
+      total[i] = merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + column_in_sums<IS_INT8>(d)],
+                        stats[r * kStats + kPartFactor]);
     }
   }
 }
@@ -128,36 +130,35 @@ METAL_FUNC void begin_rows(MSL_THREADGROUP float* stats, MSL_THREAD float (&tota
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
-
-
-template <typename T, uint RT, uint EACH>
-METAL_FUNC void add_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks,
+# 139 "Shaders/attention_tile.h"
+template <typename T, typename C, uint RT, uint EACH>
+METAL_FUNC void add_partition(MSL_DEVICE const C* k_cache, MSL_DEVICE const C* v_cache, MSL_DEVICE const int* blocks,
                               MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, MSL_THREADGROUP T* v_tail,
                               MSL_THREADGROUP float* stats, MSL_THREAD float (&total)[EACH], RowTile tile, uint part,
                               uint kv_head, uint tid, uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr bool IS_INT8 = sizeof(C) == 1;
   const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
   const int last_position = position_of(tile, tile.num_rows - 1, args.group);
   const int p0 = int(part * kPartition);
   const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
   const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
 
-  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
-  if (keys.has_tail && !keys.is_wide) {
-    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
-                         long(kv_head) * args.v_head_stride),
-              v_tail, tile.context - keys.tail, tid, args);
-  }
+  const float4 scales = scales_of(k_cache, v_cache, blocks, keys, tid, args);
+  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, v_tail, keys, row_tiles, sg, lane, args);
+  load_tail<T>(v_cache, blocks, v_tail, keys, tid, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
+  stage_scales(k_cache, scales, (MSL_THREADGROUP float*)(v_tail), tid);
 
-  weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+  weigh_rows<T, IS_INT8>(s_tile, (MSL_THREADGROUP const float*)(v_tail), stats, tile, p0, key_tiles * 8, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   if (int(tid) < tile.num_rows) {
     merge_stats(stats + tid * kStats);
   }
-  sum_partition<T, RT>(v_cache, blocks, s_tile, (MSL_THREADGROUP const T*)(v_tail), keys, row_tiles, sg, lane, args);
+  sum_partition<T, RT>(v_cache, blocks, s_tile, v_tail, keys, row_tiles, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  merge_values<EACH>(total, (MSL_THREADGROUP const float*)(s_tile), (MSL_THREADGROUP const float*)(stats), tile, tid, args);
+  merge_values<EACH, IS_INT8>(total, (MSL_THREADGROUP const float*)(s_tile), (MSL_THREADGROUP const float*)(stats), tile, tid,
+                              args);
 }
 
 

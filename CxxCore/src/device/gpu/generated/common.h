@@ -55,6 +55,26 @@ METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_seque
 }
 
 
+METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+
+METAL_FUNC uint sequence_of_tile(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
 METAL_FUNC float shifted_byte(uint byte, uint shift) {
   return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
@@ -64,16 +84,13 @@ METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
 }
 
 
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+template <typename T>
+METAL_FUNC void pair_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8>& sum0,
+                                         MSL_THREAD simdgroup_matrix<float, 8, 8>& sum1,
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8>& a0, MSL_THREAD simdgroup_matrix<T, 8, 8>& a1,
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8>& b) {
+# 109 "Shaders/common.h"
+  simdgroup_multiply_accumulate(sum0, a0, b, sum0);
+  simdgroup_multiply_accumulate(sum1, a1, b, sum1);
 
-  for (uint j = 0; j < C; ++j) {
-# 95 "Shaders/common.h"
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
-
-  }
 }

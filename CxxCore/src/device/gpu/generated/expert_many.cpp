@@ -8,10 +8,9 @@ namespace {
 
 MSL_CONSTANT constexpr uint kRows = 32;
 MSL_CONSTANT constexpr uint kWeightRows = 128;
-MSL_CONSTANT constexpr uint kPitch = kChunk / 2 + 4;
 MSL_CONSTANT constexpr uint kShares = kWeightRows / 32;
 MSL_CONSTANT constexpr uint kPass = kRows / 2;
-# 13 "Shaders/expert_many.metal"
+# 12 "Shaders/expert_many.metal"
 template <typename T, uint BITS>
 
 MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
@@ -27,10 +26,8 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
                         uint sg ,
                         uint lane ) {
   constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
-# 31 "Shaders/expert_many.metal"
-  constexpr uint PITCH = kPitch - (BITS > 200 ? 4 : 0);
-
-  MSL_TG_VAR(1, shared_words, [(kWeightRows+kRows)*PITCH+kStageScratch+kWeightRows*TERMS], uint)
+  constexpr uint STAGE = (kWeightRows + kRows) * kStagedWords + (TERMS > 0 ? kFactorWords : 0) + kWeightRows * TERMS;
+  MSL_TG_VAR(1, shared_words, [STAGE], uint)
   const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
   if (tile.count == 0) {
     return;
@@ -45,8 +42,8 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
   ulong x_at[1];
   x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);
   SumTile total[8][2];
-  multiply_tile<T, BITS, 8, 2, PITCH>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
-                                       args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, 8, 2>(total, x, w, w_steps, x_at, w_at, w_next, args.matmul.scales,
+                               args.matmul.padded_cols, args.matmul.run, shared_words, tid, sg, lane);
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
   const uint made = args.matmul.silu_mul != 0 ? kWeightRows / 2 : kWeightRows;

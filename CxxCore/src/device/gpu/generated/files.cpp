@@ -11,6 +11,7 @@ std::span<const KernelInfo> expert_few_kernels() noexcept; KernelSource expert_f
 std::span<const KernelInfo> expert_many_kernels() noexcept; KernelSource expert_many_source() noexcept;
 std::span<const KernelInfo> expert_matmul_kernels() noexcept; KernelSource expert_matmul_source() noexcept;
 std::span<const KernelInfo> expert_tiles_kernels() noexcept; KernelSource expert_tiles_source() noexcept;
+std::span<const KernelInfo> full_attention_kernels() noexcept; KernelSource full_attention_source() noexcept;
 std::span<const KernelInfo> gated_rms_norm_kernels() noexcept; KernelSource gated_rms_norm_source() noexcept;
 std::span<const KernelInfo> gather_rows_kernels() noexcept; KernelSource gather_rows_source() noexcept;
 std::span<const KernelInfo> gdn_decode_kernels() noexcept; KernelSource gdn_decode_source() noexcept;
@@ -19,6 +20,7 @@ std::span<const KernelInfo> gdn_prepare_kernels() noexcept; KernelSource gdn_pre
 std::span<const KernelInfo> gelu_kernels() noexcept; KernelSource gelu_source() noexcept;
 std::span<const KernelInfo> kda_kernels() noexcept; KernelSource kda_source() noexcept;
 std::span<const KernelInfo> latent_attention_kernels() noexcept; KernelSource latent_attention_source() noexcept;
+std::span<const KernelInfo> layer_norm_kernels() noexcept; KernelSource layer_norm_source() noexcept;
 std::span<const KernelInfo> matmul_f32_kernels() noexcept; KernelSource matmul_f32_source() noexcept;
 std::span<const KernelInfo> matmul_few_kernels() noexcept; KernelSource matmul_few_source() noexcept;
 std::span<const KernelInfo> matmul_rows_kernels() noexcept; KernelSource matmul_rows_source() noexcept;
@@ -48,6 +50,7 @@ std::span<const KernelFile> files() noexcept {
     {expert_many_kernels(), expert_many_source()},
     {expert_matmul_kernels(), expert_matmul_source()},
     {expert_tiles_kernels(), expert_tiles_source()},
+    {full_attention_kernels(), full_attention_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
     {gather_rows_kernels(), gather_rows_source()},
     {gdn_decode_kernels(), gdn_decode_source()},
@@ -56,6 +59,7 @@ std::span<const KernelFile> files() noexcept {
     {gelu_kernels(), gelu_source()},
     {kda_kernels(), kda_source()},
     {latent_attention_kernels(), latent_attention_source()},
+    {layer_norm_kernels(), layer_norm_source()},
     {matmul_f32_kernels(), matmul_f32_source()},
     {matmul_few_kernels(), matmul_few_source()},
     {matmul_rows_kernels(), matmul_rows_source()},

@@ -113,7 +113,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     if (is_new) {
       const long token = begin + row0 + int(t);
       log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
-      beta = sigmoid(b[token * args.b_stride + head]);
+      beta = sigmoid(b[token * args.b_stride + head]) * args.beta_scale;
     }
     const float rate = precise::exp(a_log[head]);
     float running = 0.0f;

@@ -138,7 +138,7 @@ struct Gdn {
   uint dk, dv;
   uint is_wide;
   float q_scale;
-  uint reserved;
+  float beta_scale;
   CausalConv1d conv;
   uint q_channel, k_channel, v_channel, reserved2;
 };
@@ -182,6 +182,17 @@ struct CacheLatents {
   uint dim, block_size;
 };
 static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
+}
+)msl"},
+    {"args/layer_norm.h",
+R"msl(#include "args/types.h"
+namespace pagoda_args {
+struct LayerNorm {
+  long x_stride, residual_stride, out_stride;
+  uint width;
+  float eps;
+};
+static_assert(sizeof(LayerNorm) == 32, "host and kernel agree");
 }
 )msl"},
     {"args/matmul.h",
@@ -342,6 +353,12 @@ struct GeluMul {
   uint width, reserved;
 };
 static_assert(sizeof(GeluMul) == 24, "host and kernel agree");
+struct Gelu {
+  long x_stride;
+  uint width;
+  uint is_exact;
+};
+static_assert(sizeof(Gelu) == 16, "host and kernel agree");
 struct ScaleRows {
   long x_stride;
   uint width;
@@ -416,6 +433,211 @@ typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 )msl"},
+    {"attention_codes.h",
+R"msl(#include "attention_int8.h"
+#include "attention_partition.h"
+METAL_FUNC PartTile keys_of(device const char* k_cache, device const char* v_cache, device const int* blocks, int p0,
+                            uint key_tiles, int context, uint kv_head, uint lane,
+                            constant pagoda_args::PagedAttention& args) {
+  const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
+  PartTile keys;
+  keys.p0 = p0;
+  keys.key_tiles = key_tiles;
+  keys.context = context;
+  keys.tail = 0;
+  keys.has_tail = false;
+  keys.is_wide = true;
+  keys.kv_head = kv_head;
+  keys.block = blocks[own / args.block_size];
+  keys.offset = int(own % args.block_size);
+  return keys;
+}
+template <typename T>
+METAL_FUNC void load_tail(device const char* v_cache, device const int* blocks, threadgroup T* v_tail, PartTile keys,
+                          uint tid, constant pagoda_args::PagedAttention& args) {}
+template <typename T>
+METAL_FUNC float4 scales_of(device const T* k_cache, device const T* v_cache, device const int* blocks, PartTile keys,
+                            uint tid, constant pagoda_args::PagedAttention& args) {
+  return float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+METAL_FUNC float4 scales_of(device const char* k_cache, device const char* v_cache, device const int* blocks,
+                            PartTile keys, uint tid, constant pagoda_args::PagedAttention& args) {
+  float4 scales = float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+  for (uint i = 0; i < kPartition / kThreads; ++i) {
+    const uint at = tid + i * kThreads;
+    if (at < keys.key_tiles * 8) {
+      const uint key = uint(keys.p0) + at;
+      scales[i] = scale_of_row(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride,
+                                          args.k_slot_stride, long(keys.kv_head) * args.k_head_stride),
+                               args.dim);
+      scales[2 + i] = scale_of_row(cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
+                                              args.v_slot_stride, long(keys.kv_head) * args.v_head_stride),
+                                   args.dim);
+    }
+  }
+  return scales;
+}
+template <typename T>
+METAL_FUNC void stage_scales(device const T* k_cache, float4 scales, threadgroup float* to, uint tid) {}
+METAL_FUNC void stage_scales(device const char* k_cache, float4 scales, threadgroup float* to, uint tid) {
+#pragma unroll
+  for (uint i = 0; i < kPartition / kThreads; ++i) {
+    to[tid + i * kThreads] = scales[i];
+    to[kPartition + tid + i * kThreads] = scales[2 + i];
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+template <typename T, uint RT>
+METAL_FUNC void score_partition(device const char* k_cache, device const int* blocks, threadgroup const T* q_tile,
+                                threadgroup float* s_tile, threadgroup T* scratch, PartTile keys, uint row_tiles,
+                                uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  for (uint pair = sg; 2 * pair < keys.key_tiles; pair += kSimdgroups) {
+    device const char* rows[2];
+    SumTile acc[2][RT];
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+      rows[t] = row_of_lane(k_cache + long(keys.kv_head) * args.k_head_stride, keys.block, keys.offset, 2 * pair + t,
+                            lane, args.k_block_stride, args.k_slot_stride) +
+                lane % 4 * 16;
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+        acc[t][r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      }
+    }
+    score_codes<T, RT>(acc, rows[0], rows[1], args.dim, q_tile, kQueryStride,
+                       (threadgroup uint*)(scratch) + sg * kScratch, lane);
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+        if (r < row_tiles && 2 * pair + t < keys.key_tiles) {
+          simdgroup_store(acc[t][r], s_tile + r * 8 * kScores + (2 * pair + t) * 8, kScores, ulong2(0, 0), true);
+        }
+      }
+    }
+  }
+}
+template <typename T, uint RT>
+METAL_FUNC void sum_partition(device const char* v_cache, device const int* blocks, threadgroup float* s_tile,
+                              threadgroup T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
+  const uint columns = (args.dim + kValueColumns * kSimdgroups - 1) / (kValueColumns * kSimdgroups) * kValueColumns;
+  const uint first_column = sg * columns;
+  const uint end = min(args.dim, first_column + columns);
+  SumTile acc[RT][COLS];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint c = 0; c < COLS; ++c) {
+      acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+#pragma unroll 4
+  for (uint kt = 0; kt < keys.key_tiles; ++kt) {
+    device const char* row = row_of_lane(v_cache + long(keys.kv_head) * args.v_head_stride, keys.block, keys.offset, kt,
+                                         lane, args.v_block_stride, args.v_slot_stride);
+    simdgroup_matrix<T, 8, 8> weights[RT];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      simdgroup_load(weights[r], (threadgroup T*)(s_tile) + (r < row_tiles ? r : 0) * 8 * LDW + kt * 8, LDW);
+    }
+    add_codes<T, RT, COLS>(acc, weights, row, first_column, end, (threadgroup uint*)(v_tail) + sg * kScratch, lane);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint c = 0; c < COLS; ++c) {
+      if (r < row_tiles && first_column + c / 4 * kValueColumns < end) {
+        simdgroup_store(acc[r][c], s_tile + r * 8 * kScores + first_column + c * 8, kScores);
+      }
+    }
+  }
+}
+)msl"},
+    {"attention_int8.h",
+R"msl(#include "cache_row.h"
+#include "codes.h"
+constant constexpr uint kScratch = kTileScratch / 2;
+constant constexpr uint kValueColumns = 32;
+template <bool IS_INT8>
+METAL_FUNC uint column_in_sums(uint d) {
+  return IS_INT8 ? d / 32 * 32 + d % 8 / 2 * 8 + d % 32 / 8 * 2 + d % 2 : d;
+}
+METAL_FUNC float scale_of_row(device const char* row, uint dim) { return *(device const float*)(row + scale_at(dim)); }
+METAL_FUNC device const char* row_of_lane(device const char* cache, int block, int offset, uint tile, uint lane,
+                                          long block_stride, long slot_stride) {
+  return cache + long(simd_shuffle(block, ushort(tile))) * block_stride +
+         long(simd_shuffle(offset, ushort(tile)) + int(lane / 4)) * slot_stride;
+}
+template <typename T, uint RT>
+METAL_FUNC void score_codes(thread SumTile (&acc)[2][RT], device const char* first, device const char* second, uint dim,
+                            threadgroup const T* q_tile, uint q_stride, threadgroup uint* scratch, uint lane) {
+  constexpr uint AHEAD = 3;
+  const uint quarter = lane % 4 * 16;
+  for (uint begin = 0; begin < dim; begin += AHEAD * kChunk) {
+    uint4 codes[AHEAD][2];
+#pragma unroll
+    for (uint c = 0; c < AHEAD; ++c) {
+      codes[c][0] = uint4(0, 0, 0, 0);
+      codes[c][1] = uint4(0, 0, 0, 0);
+      if (begin + c * kChunk + quarter < dim) {
+        codes[c][0] = *(device const uint4*)(first + begin + c * kChunk);
+        codes[c][1] = *(device const uint4*)(second + begin + c * kChunk);
+      }
+    }
+#pragma unroll
+    for (uint c = 0; c < AHEAD; ++c) {
+      const uint column = begin + c * kChunk;
+      if (column < dim) {
+        uint k_words[2][kChunkTiles];
+        uint q_words[RT][kChunkTiles];
+#pragma unroll
+        for (uint t = 0; t < 2; ++t) {
+          signed_bytes_to_words(codes[c][t], k_words[t]);
+        }
+#pragma unroll
+        for (uint r = 0; r < RT; ++r) {
+          load_words((threadgroup const uint*)(q_tile + (r * 8 + lane / 4) * q_stride + column + quarter), q_words[r]);
+        }
+        pair_multiply<T, 2, RT>(acc, 0, k_words, q_words, scratch, lane);
+      }
+    }
+  }
+}
+template <typename T, uint RT, uint N>
+METAL_FUNC void add_codes(thread SumTile (&acc)[RT][N], thread simdgroup_matrix<T, 8, 8> (&weights)[RT],
+                          device const char* row, uint first_column, uint dim, threadgroup uint* scratch, uint lane) {
+  uint2 codes[N / 4];
+#pragma unroll
+  for (uint h = 0; h < N / 4; ++h) {
+    const uint column = first_column + h * kValueColumns + lane % 4 * 8;
+    codes[h] = uint2(0, 0);
+    if (column < dim) {
+      codes[h] = *(device const uint2*)(row + column);
+    }
+  }
+#pragma unroll
+  for (uint h = 0; h < N / 4; ++h) {
+    if (first_column + h * kValueColumns < dim) {
+      simdgroup_matrix<T, 8, 8> values[4];
+      const uint2 a = signed_codes_in(codes[h].x);
+      const uint2 b = signed_codes_in(codes[h].y);
+      make_row_tiles(uint4(a.x, a.y, b.x, b.y), values, scratch, lane);
+#pragma unroll
+      for (uint j = 0; j < 4; ++j) {
+#pragma unroll
+        for (uint r = 0; r < RT; ++r) {
+          simdgroup_multiply_accumulate(acc[r][4 * h + j], weights[r], values[j], acc[r][4 * h + j]);
+        }
+      }
+    }
+  }
+}
+)msl"},
     {"attention_partition.h",
 R"msl(#include "paged_attention.h"
 #include "tiles.h"
@@ -452,10 +674,10 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
     }
   }
 }
-template <typename T>
-METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
-                             uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
-                             thread float& sum) {
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, threadgroup const float* scales,
+                             int p0, uint num_keys, int position, uint lane, constant pagoda_args::PagedAttention& args,
+                             thread float& largest, thread float& sum) {
   float score[kPartition / 32];
   largest = kNegBig;
 #pragma unroll
@@ -463,7 +685,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
     const uint at = lane + 32 * i;
     score[i] = kNegBig;
     if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
-      float s = row[at] * args.scale;
+      float s = row[at] * (IS_INT8 ? scales[at] * args.scale : args.scale);
       if (use_softcap) {
         s = args.softcap * precise::tanh(s / args.softcap);
       }
@@ -478,26 +700,13 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
   for (uint i = 0; i < kPartition / 32; ++i) {
     const uint at = lane + 32 * i;
     const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
-    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+    const KeyWeight<T> weight = weight_of<T, IS_INT8>(seen, score[i] - largest, scales + kPartition, at);
     if (at < num_keys) {
-      weights[at] = weight;
+      weights[at] = weight.of_codes;
     }
-    sum += float(weight);
+    sum += weight.share;
   }
   sum = simd_sum(sum);
-}
-template <typename T>
-METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
-                          constant pagoda_args::PagedAttention& args) {
-  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    T value = T(0.0f);
-    if (int(r) < num_left) {
-      value = rows[long(r) * args.v_slot_stride + d];
-    }
-    v_tail[r * kMaxDim + d] = value;
-  }
 }
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
@@ -663,8 +872,8 @@ struct PartTile {
   bool has_tail;
   bool is_wide;
   uint kv_head;
-  long block;
-  long offset;
+  int block;
+  int offset;
 };
 template <typename T>
 METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, device const int* blocks, int p0,
@@ -684,15 +893,33 @@ METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, de
   keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_slot_stride, args.k_head_stride) &&
                  is_wide(v_cache, args.v_block_stride, args.v_slot_stride, args.v_head_stride);
   const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
-  keys.block = long(blocks[own / args.block_size]);
-  keys.offset = long(own % args.block_size);
+  keys.block = blocks[own / args.block_size];
+  keys.offset = int(own % args.block_size);
 #endif
   return keys;
 }
+template <typename T>
+METAL_FUNC void load_tail(device const T* v_cache, device const int* blocks, threadgroup T* v_tail, PartTile keys,
+                          uint tid, constant pagoda_args::PagedAttention& args) {
+  if (!keys.has_tail || keys.is_wide) {
+    return;
+  }
+  device const T* rows = cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride,
+                                    args.v_slot_stride, long(keys.kv_head) * args.v_head_stride);
+  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < keys.context - keys.tail) {
+      value = rows[long(r) * args.v_slot_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
 template <typename T, uint RT>
 METAL_FUNC void score_partition(device const T* k_cache, device const int* blocks, threadgroup const T* q_tile,
-                                threadgroup float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
-                                constant pagoda_args::PagedAttention& args) {
+                                threadgroup float* s_tile, threadgroup T* scratch, PartTile keys, uint row_tiles,
+                                uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
   const long head_offset = long(keys.kv_head) * args.k_head_stride;
 #ifdef __MSL_PAIRED_MMA__
   if constexpr (sizeof(T) == 2) {
@@ -708,14 +935,14 @@ METAL_FUNC void score_partition(device const T* k_cache, device const int* block
                       q_tile, s_tile, kt, row_tiles, args);
   }
 }
-template <typename T, uint RT>
+)msl"
+R"msl(template <typename T, uint RT>
 METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
-                              threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              threadgroup T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
                               constant pagoda_args::PagedAttention& args) {
   constexpr uint LDW = kScores * 4 / sizeof(T);
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
-)msl"
-R"msl(  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
   const uint first_column = sg * columns;
   const long head_offset = long(keys.kv_head) * args.v_head_stride;
   simdgroup_matrix<float, 8, 8> acc[RT][COLS];
@@ -747,7 +974,8 @@ R"msl(  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
         simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
       }
     }
-    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+    add_values<T, RT, COLS>(acc, weights, rows, (threadgroup const T*)(v_tail), int(key) == keys.tail, first_column,
+                            columns, row_tiles, args);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 #ifdef __MSL_PAIRED_MMA__
@@ -760,7 +988,7 @@ R"msl(  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
 }
 )msl"},
     {"attention_tile.h",
-R"msl(#include "attention_partition.h"
+R"msl(#include "attention_codes.h"
 struct RowTile {
   uint seq;
   int begin;
@@ -773,7 +1001,7 @@ struct RowTile {
   bool is_split;
 };
 METAL_FUNC int position_of(RowTile tile, int row, uint group) {
-  return tile.context - tile.tokens + (tile.row0 + row) / int(group);
+  return use_all_keys ? tile.context - 1 : tile.context - tile.tokens + (tile.row0 + row) / int(group);
 }
 template <uint ROWS>
 METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* context_lens, uint3 tg,
@@ -823,15 +1051,16 @@ METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTi
     }
   }
 }
-template <typename T>
-METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
-                           uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup const float* scales, threadgroup float* stats,
+                           RowTile tile, int p0, uint num_keys, uint sg, uint lane,
+                           constant pagoda_args::PagedAttention& args) {
   constexpr uint LDW = kScores * 4 / sizeof(T);
   for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
     float largest = 0.0f;
     float sum = 0.0f;
-    weigh_scores((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDW, p0, num_keys,
-                 position_of(tile, int(r), args.group), lane, args, largest, sum);
+    weigh_scores<T, IS_INT8>((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDW,
+                             scales, p0, num_keys, position_of(tile, int(r), args.group), lane, args, largest, sum);
     if (lane == 0) {
       stats[r * kStats + kPartMax] = largest;
       stats[r * kStats + kPartSum] = sum;
@@ -847,7 +1076,7 @@ METAL_FUNC void merge_stats(threadgroup float* row) {
   row[kTotalFactor] = total_factor;
   row[kPartFactor] = part_factor;
 }
-template <uint EACH>
+template <uint EACH, bool IS_INT8>
 METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
                              threadgroup const float* stats, RowTile tile, uint tid,
                              constant pagoda_args::PagedAttention& args) {
@@ -856,8 +1085,8 @@ METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const floa
     const uint r = (tid + kThreads * i) / kMaxDim;
     const uint d = (tid + kThreads * i) % kMaxDim;
     if (int(r) < tile.num_rows && d < args.dim) {
-      total[i] =
-          merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + d], stats[r * kStats + kPartFactor]);
+      total[i] = merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + column_in_sums<IS_INT8>(d)],
+                        stats[r * kStats + kPartFactor]);
     }
   }
 }
@@ -873,31 +1102,31 @@ METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH]
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
-template <typename T, uint RT, uint EACH>
-METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
+template <typename T, typename C, uint RT, uint EACH>
+METAL_FUNC void add_partition(device const C* k_cache, device const C* v_cache, device const int* blocks,
                               threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
                               threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint part,
                               uint kv_head, uint tid, uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  constexpr bool IS_INT8 = sizeof(C) == 1;
   const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
   const int last_position = position_of(tile, tile.num_rows - 1, args.group);
   const int p0 = int(part * kPartition);
   const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
   const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
-  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
-  if (keys.has_tail && !keys.is_wide) {
-    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_slot_stride,
-                         long(kv_head) * args.v_head_stride),
-              v_tail, tile.context - keys.tail, tid, args);
-  }
+  const float4 scales = scales_of(k_cache, v_cache, blocks, keys, tid, args);
+  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, v_tail, keys, row_tiles, sg, lane, args);
+  load_tail<T>(v_cache, blocks, v_tail, keys, tid, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+  stage_scales(k_cache, scales, (threadgroup float*)(v_tail), tid);
+  weigh_rows<T, IS_INT8>(s_tile, (threadgroup const float*)(v_tail), stats, tile, p0, key_tiles * 8, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   if (int(tid) < tile.num_rows) {
     merge_stats(stats + tid * kStats);
   }
-  sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
+  sum_partition<T, RT>(v_cache, blocks, s_tile, v_tail, keys, row_tiles, sg, lane, args);
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
+  merge_values<EACH, IS_INT8>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid,
+                              args);
 }
 template <uint EACH>
 METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const float* stats, device const float* sinks,
@@ -925,6 +1154,35 @@ METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const 
         out[token * args.out_stride + head * args.out_head_stride + d] = total[i] * scale_to_end(largest, sum, sink);
       }
     }
+  }
+}
+)msl"},
+    {"cache_row.h",
+R"msl(#include "common.h"
+METAL_FUNC uint scale_at(uint dim) { return (dim + 3) / 4 * 4; }
+template <typename P, typename T>
+METAL_FUNC void cache_row(P from, device T* to, uint dim, uint lane) {
+  for (uint d = lane; d < dim; d += 32) {
+    to[d] = T(from[d]);
+  }
+}
+template <typename P>
+METAL_FUNC void cache_row(P from, device char* to, uint dim, uint lane) {
+  float largest = 0.0f;
+  float poison = 0.0f;
+  for (uint d = lane; d < dim; d += 32) {
+    largest = max(largest, abs(from[d]));
+    poison += from[d] * 0.0f;
+  }
+  largest = simd_max(largest);
+  poison = simd_sum(poison);
+  const bool has_codes = poison == 0.0f && largest > as_type<float>(27u << 23);
+  const float inverse = has_codes ? 127.0f / largest : 0.0f;
+  for (uint d = lane; d < dim; d += 32) {
+    to[d] = char(has_codes ? int(rint(from[d] * inverse)) : 0);
+  }
+  if (lane == 0) {
+    *(device float*)(to + scale_at(dim)) = (has_codes ? largest / 127.0f : 0.0f) + poison;
   }
 }
 )msl"},
@@ -1041,6 +1299,155 @@ METAL_FUNC ulong mass_of(ulong own, threadgroup ulong* masses, uint lane, uint s
   return mass;
 }
 )msl"},
+    {"chunk_tile.h",
+R"msl(#include "stored.h"
+#ifdef __MSL_PAIRED_MMA__
+constant constexpr uint kStagedWords = kChunk / 2 + 4;
+constant constexpr uint kFactorWords = 0;
+template <typename T, uint BITS, uint R, uint M>
+METAL_FUNC void multiply_pair(Stored<false> kind, thread SumTile (&acc)[R][M], uint first,
+                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
+                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
+                              threadgroup uint* scratch, uint lane) {
+  pair_multiply<T, R, M>(acc, first, w, x, scratch, lane);
+}
+template <typename T, uint BITS, uint R, uint M>
+METAL_FUNC void multiply_pair(Stored<true> kind, thread SumTile (&acc)[R][M], uint first,
+                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
+                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
+                              threadgroup uint* scratch, uint lane) {
+  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
+  float terms[2][2 * GROUPS];
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+#pragma unroll
+    for (uint g = 0; g < 2 * GROUPS; ++g) {
+      terms[i][g] = staged[(row + 8 * i + lane / 4) * 2 * GROUPS + g];
+    }
+  }
+  add_groups<T, GROUPS, 2, R, M>(acc, first, w, terms, x, (scales.kind & kHasMins) != 0, scratch, lane);
+}
+METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
+                           threadgroup uint* tile, uint pair, uint tid) {
+  threadgroup uint* to = tile + (4 * pair + tid / 32) * (16 * kChunk / 2) + tid % 32 * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    *(threadgroup uint4*)(to + 64 * j) = uint4(low[j], high[j], low[j + 1], high[j + 1]);
+  }
+}
+METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
+  threadgroup const uint* from = tile + row * (kChunk / 2) + lane * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    const uint4 four = *(threadgroup const uint4*)(from + 64 * j);
+    words[0][j] = four.x;
+    words[1][j] = four.y;
+    words[0][j + 1] = four.z;
+    words[1][j + 1] = four.w;
+  }
+}
+template <typename T, uint BITS, uint WT, uint MT>
+METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
+                              device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
+                              thread const ulong (&w_at)[WT / 2], thread Share<BITS> (&w_next)[WT / 2],
+                              constant pagoda_args::Scales& scales, uint padded_cols, uint run,
+                              threadgroup uint* shared_words, uint tid, uint sg, uint lane) {
+  constexpr uint X_SHARES = MT / 2;
+  constexpr uint W_SHARES = WT / 2;
+  threadgroup uint* w_tile = shared_words;
+  threadgroup uint* x_tile = shared_words + 16 * WT * kStagedWords;
+  threadgroup float* terms = (threadgroup float*)(shared_words + (16 * WT + 16 * MT) * kStagedWords);
+  const uint sg_n = (sg / 2) * (8 * WT);
+  const uint sg_m = (sg % 2) * (8 * MT);
+  SumTile acc[WT][MT];
+#pragma unroll
+  for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+  uint x_next[X_SHARES][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < X_SHARES; ++i) {
+    load_x<BITS>(x + x_at[i], x_next[i]);
+  }
+  uint run_end = run;
+  for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
+#pragma unroll
+    for (uint i = 0; i < W_SHARES; i += 2) {
+      uint words[2][kChunkTiles];
+      share_words(w_next[i], scales, words[0]);
+      share_words(w_next[i + 1], scales, words[1]);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i], scales, terms, staged_row(tid, i), tid % 4);
+      stage_terms(Stored<(BITS > 100)>(), w_next[i + 1], scales, terms, staged_row(tid, i + 1), tid % 4);
+      store_pair(words[0], words[1], w_tile, i / 2, tid);
+    }
+#pragma unroll
+    for (uint i = 0; i < X_SHARES; ++i) {
+      store_words(x_next[i], x_tile + (tid / 4 + 32 * i) * kStagedWords + tid % 4 * 8);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (k0 + kChunk < padded_cols) {
+#pragma unroll
+      for (uint i = 0; i < W_SHARES; ++i) {
+        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
+      }
+#pragma unroll
+      for (uint i = 0; i < X_SHARES; ++i) {
+        load_x<BITS>(x + x_at[i] + k0 + kChunk, x_next[i]);
+      }
+    }
+    uint x_words[MT][kChunkTiles];
+#pragma unroll
+    for (uint i = 0; i < MT; ++i) {
+      load_words((threadgroup const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * kStagedWords + lane % 4 * 8),
+                 x_words[i]);
+    }
+#pragma unroll
+    for (uint i = 0; i < WT; i += 2) {
+      uint w_words[2][kChunkTiles];
+      load_pair((threadgroup const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
+      multiply_pair<T, BITS, WT, MT>(Stored<(BITS > 100)>(), acc, i, w_words, x_words,
+                                     (threadgroup const float*)(terms), sg_n + 8 * i, scales, shared_words, lane);
+    }
+    if (k0 + kChunk >= min(run_end, padded_cols)) {
+      run_end += run;
+#pragma unroll
+      for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+        for (uint t = 0; t < MT; ++t) {
+          move_sum(total[i][t], acc[i][t], shared_words, lane);
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+#endif
+)msl"},
+    {"codes.h",
+R"msl(#include "tiles.h"
+METAL_FUNC float byte_minus(uint byte, float zero) { return as_type<float>(0x4b000000u | byte) - zero; }
+METAL_FUNC uint2 words_of_codes(uint word, float zero) {
+  return uint2(pack_exact(byte_minus(word & 255u, zero), byte_minus(word >> 8 & 255u, zero)),
+               pack_exact(byte_minus(word >> 16 & 255u, zero), byte_minus(word >> 24, zero)));
+}
+METAL_FUNC void bytes_to_words(uint4 bytes, uint zero_code, thread uint (&words)[kChunkTiles]) {
+  const float zero = 8388608.0f + float(zero_code);
+  const uint2 a = words_of_codes(bytes.x, zero);
+  const uint2 b = words_of_codes(bytes.y, zero);
+  const uint2 c = words_of_codes(bytes.z, zero);
+  const uint2 d = words_of_codes(bytes.w, zero);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+}
+METAL_FUNC uint2 signed_codes_in(uint word) { return words_of_codes(word ^ 0x80808080u, 8388608.0f + 128.0f); }
+METAL_FUNC void signed_bytes_to_words(uint4 bytes, thread uint (&words)[kChunkTiles]) {
+  bytes_to_words(uint4(bytes.x ^ 0x80808080u, bytes.y ^ 0x80808080u, bytes.z ^ 0x80808080u, bytes.w ^ 0x80808080u), 128,
+                 words);
+}
+)msl"},
     {"common.h",
 R"msl(#include <metal_simdgroup>
 #include <metal_simdgroup_matrix>
@@ -1092,30 +1499,40 @@ METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences
   }
   return lo;
 }
+METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (hi - lo > 1) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
 METAL_FUNC float shifted_byte(uint byte, uint shift) {
   return (byte < 128 ? float(byte) : -float(byte - 128)) * as_type<float>((127u - shift) << 23);
 }
 METAL_FUNC float stepped_nibble(uint nibble, uint step, uint offset) {
   return float(int(step * nibble + offset) - 128);
 }
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         thread simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         thread simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
-  for (uint j = 0; j < C; ++j) {
+template <typename T>
+METAL_FUNC void pair_multiply_accumulate(thread simdgroup_matrix<float, 8, 8>& sum0,
+                                         thread simdgroup_matrix<float, 8, 8>& sum1,
+                                         thread simdgroup_matrix<T, 8, 8>& a0, thread simdgroup_matrix<T, 8, 8>& a1,
+                                         thread simdgroup_matrix<T, 8, 8>& b) {
 #ifdef __MSL_PAIRED_MMA__
-#pragma unroll
-    for (uint i = 0; i < R; i += 2) {
-      msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
-    }
+  msl_multiply_accumulate_pair(sum0, sum1, a0, a1, b);
 #else
-#pragma unroll
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
+  simdgroup_multiply_accumulate(sum0, a0, b, sum0);
+  simdgroup_multiply_accumulate(sum1, a1, b, sum1);
 #endif
-  }
 }
 )msl"},
     {"conv.h",
@@ -1410,6 +1827,277 @@ constant constexpr uint kDecays = 3 * kBlock;
 constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 )msl"},
+    {"half_tile.h",
+R"msl(#include "stored.h"
+#ifndef __MSL_PAIRED_MMA__
+constant constexpr uint kStagedWords = kChunk / 4;
+constant constexpr uint kFactorWords = 4 * 64;
+constant constexpr uint kHalfTiles = kChunkTiles / 2;
+template <typename T, uint BITS>
+METAL_FUNC void load_x_half(device const T* x, uint h, thread uint (&words)[kHalfTiles]) {
+  if (BITS > 200) {
+    const uint2 a = *(device const uint2*)(x + 32 * h);
+    const uint2 b = *(device const uint2*)(x + 32 * h + 16);
+    words[0] = a.x;
+    words[1] = a.y;
+    words[2] = b.x;
+    words[3] = b.y;
+  } else {
+    const uint4 a = *(device const uint4*)(x + (BITS > 100 ? 32 : 8) * h);
+    words[0] = a.x;
+    words[1] = a.y;
+    words[2] = a.z;
+    words[3] = a.w;
+  }
+}
+METAL_FUNC void load_half(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, uint h, thread Share<16>& to) {
+  const uint4 a = *(device const uint4*)(w + at / 2 + 4 * h);
+  if (h == 0) {
+    to.a = a;
+  } else {
+    to.b = a;
+  }
+}
+template <uint BITS>
+METAL_FUNC void load_half(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, uint h, thread Share<BITS>& to) {
+  for (uint first = h; first == 0; ++first) {
+    load_share(w, steps, scales, at, to);
+  }
+}
+METAL_FUNC void half_words(thread const Share<16>& share, constant pagoda_args::Scales& scales, uint h,
+                           thread uint (&words)[kHalfTiles]) {
+  const uint4 a = h == 0 ? share.a : share.b;
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = a.z;
+  words[3] = a.w;
+}
+METAL_FUNC void half_words(thread const Share<8>& share, constant pagoda_args::Scales& scales, uint h,
+                           thread uint (&words)[kHalfTiles]) {
+  const uint unit = (0x4300u - share.shift * 0x80u) * 0x10001u;
+  const uint2 a = words_of_bytes(h == 0 ? share.a.x : share.a.z, unit);
+  const uint2 b = words_of_bytes(h == 0 ? share.a.y : share.a.w, unit);
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = b.x;
+  words[3] = b.y;
+}
+METAL_FUNC void half_words(thread const Share<4>& share, constant pagoda_args::Scales& scales, uint h,
+                           thread uint (&words)[kHalfTiles]) {
+  const NibbleTerms terms = nibble_terms(share.steps);
+  const uint nibbles = h == 0 ? share.a.x : share.a.y;
+  words[0] = pair_of_nibbles(nibbles << 3, terms);
+#pragma unroll
+  for (uint j = 1; j < kHalfTiles; ++j) {
+    words[j] = pair_of_nibbles(nibbles >> (4 * j - 3), terms);
+  }
+}
+METAL_FUNC void half_words(thread const Share<kStored4>& share, constant pagoda_args::Scales& scales, uint h,
+                           thread uint (&words)[kHalfTiles]) {
+  const float shift = -16.0f - float(scales.zero);
+  const uint shifts = pack_exact(shift, shift);
+  const uint nibbles = h == 0 ? share.a.x : share.a.y;
+  words[0] = pair_of_codes(nibbles << 3, shifts);
+#pragma unroll
+  for (uint j = 1; j < kHalfTiles; ++j) {
+    words[j] = pair_of_codes(nibbles >> (4 * j - 3), shifts);
+  }
+}
+METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, thread uint (&words)[kHalfTiles]) {
+  const float zero = 8388608.0f + float(zero_code);
+  const uint2 a = words_of_codes(h == 0 ? bytes.x : bytes.z, zero);
+  const uint2 b = words_of_codes(h == 0 ? bytes.y : bytes.w, zero);
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = b.x;
+  words[3] = b.y;
+}
+METAL_FUNC void half_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales, uint h,
+                           thread uint (&words)[kHalfTiles]) {
+  half_of_bytes(share.a, scales.zero, h, words);
+}
+METAL_FUNC void half_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales, uint h,
+                           thread uint (&words)[kHalfTiles]) {
+  half_of_bytes(share.a, scales.zero, h, words);
+}
+METAL_FUNC void store_half_share(thread const uint (&words)[kHalfTiles], threadgroup uint* rows, uint row,
+                                 uint quarter) {
+  threadgroup uint* to = rows + row / 8 * (8 * kStagedWords) + row % 8 * 4 + quarter;
+#pragma unroll
+  for (uint j = 0; j < kHalfTiles; ++j) {
+    to[32 * j] = words[j];
+  }
+}
+template <typename T, bool TRANSPOSED>
+METAL_FUNC void load_tile(thread simdgroup_matrix<T, 8, 8>& tile, threadgroup const uint* rows, uint row, uint j) {
+  simdgroup_load(tile, (threadgroup const T*)(rows + row * kStagedWords + 32 * j), 8, ulong2(0, 0), TRANSPOSED);
+}
+METAL_FUNC void make_factors(thread SumTile& factors, float factor, threadgroup float* scratch, uint lane) {
+  const uint column = lane % 4 * 2;
+  scratch[2 * lane] = column == lane / 4 ? factor : 0.0f;
+  scratch[2 * lane + 1] = column + 1 == lane / 4 ? factor : 0.0f;
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_load(factors, (threadgroup const float*)(scratch), 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+}
+template <typename T, uint BITS, uint WT, uint MT>
+METAL_FUNC void multiply_half(Stored<false> kind, thread SumTile (&acc)[WT][MT], threadgroup const uint* w_rows,
+                              threadgroup const uint* x_rows, uint half_index, threadgroup const float* terms,
+                              bool has_mins, threadgroup float* scratch, uint lane) {
+#pragma unroll
+  for (uint j = 0; j < kHalfTiles; ++j) {
+    simdgroup_matrix<T, 8, 8> right[MT];
+#pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      load_tile<T, true>(right[t], x_rows, 8 * t, j);
+    }
+#pragma unroll
+    for (uint i = 0; i < WT; ++i) {
+      simdgroup_matrix<T, 8, 8> left;
+      load_tile<T, false>(left, w_rows, 8 * i, j);
+#pragma unroll
+      for (uint t = 0; t < MT; ++t) {
+        simdgroup_multiply_accumulate(acc[i][t], left, right[t], acc[i][t]);
+      }
+    }
+  }
+}
+template <typename T, uint BITS, uint WT, uint MT>
+METAL_FUNC void multiply_half(Stored<true> kind, thread SumTile (&acc)[WT][MT], threadgroup const uint* w_rows,
+                              threadgroup const uint* x_rows, uint half_index, threadgroup const float* terms,
+                              bool has_mins, threadgroup float* scratch, uint lane) {
+  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
+  constexpr uint TILES = kChunkTiles / GROUPS;
+  const simdgroup_matrix<T, 8, 8> ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
+#pragma unroll
+  for (uint group = 0; group < GROUPS / 2; ++group) {
+#pragma unroll
+    for (uint i = 0; i < WT; i += 2) {
+      simdgroup_matrix<T, 8, 8> left[2][TILES];
+      SumTile factors[2];
+      SumTile mins[2];
+#pragma unroll
+      for (uint n = 0; n < 2; ++n) {
+        threadgroup const float* of_row =
+            terms + (8 * (i + n) + lane / 4) * 2 * GROUPS + half_index * (GROUPS / 2) + group;
+        make_factors(factors[n], of_row[0], scratch, lane);
+        make_factors(mins[n], of_row[GROUPS], scratch, lane);
+#pragma unroll
+        for (uint j = 0; j < TILES; ++j) {
+          load_tile<T, false>(left[n][j], w_rows, 8 * (i + n), group * TILES + j);
+        }
+      }
+#pragma unroll
+      for (uint t = 0; t < MT; ++t) {
+        SumTile x_sum = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        SumTile part[2];
+#pragma unroll
+        for (uint n = 0; n < 2; ++n) {
+          part[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        }
+#pragma unroll
+        for (uint j = 0; j < TILES; ++j) {
+          simdgroup_matrix<T, 8, 8> right;
+          load_tile<T, true>(right, x_rows, 8 * t, group * TILES + j);
+#pragma unroll
+          for (uint n = 0; n < 2; ++n) {
+            simdgroup_multiply_accumulate(part[n], left[n][j], right, part[n]);
+          }
+          if (has_mins) {
+            simdgroup_multiply_accumulate(x_sum, ones, right, x_sum);
+          }
+        }
+#pragma unroll
+        for (uint n = 0; n < 2; ++n) {
+          simdgroup_multiply_accumulate(acc[i + n][t], factors[n], part[n], acc[i + n][t]);
+          if (has_mins) {
+            simdgroup_multiply_accumulate(acc[i + n][t], mins[n], x_sum, acc[i + n][t]);
+          }
+        }
+      }
+    }
+  }
+}
+template <typename T, uint BITS, uint WT, uint MT>
+METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
+                              device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
+                              thread const ulong (&w_at)[WT / 2], thread Share<BITS> (&w_next)[WT / 2],
+                              constant pagoda_args::Scales& scales, uint padded_cols, uint run,
+                              threadgroup uint* shared_words, uint tid, uint sg, uint lane) {
+  constexpr uint X_SHARES = MT / 2;
+  constexpr uint W_SHARES = WT / 2;
+  constexpr uint TERMS = BITS > 200 ? 8 : 4;
+  threadgroup uint* x_tile = shared_words + 16 * WT * kStagedWords;
+  threadgroup float* scratch = (threadgroup float*)(x_tile + 16 * MT * kStagedWords + sg * (kFactorWords / 4));
+  threadgroup float* terms = (threadgroup float*)(x_tile + 16 * MT * kStagedWords + kFactorWords);
+  const uint sg_n = (sg / 2) * (8 * WT);
+  const uint sg_m = (sg % 2) * (8 * MT);
+  SumTile acc[WT][MT];
+#pragma unroll
+  for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+  uint x_next[X_SHARES][kHalfTiles];
+#pragma unroll
+  for (uint i = 0; i < X_SHARES; ++i) {
+    load_x_half<T, BITS>(x + x_at[i], 0, x_next[i]);
+  }
+  uint run_end = run;
+  for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
+#pragma unroll
+    for (uint h = 0; h < 2; ++h) {
+#pragma unroll
+      for (uint i = 0; i < W_SHARES; ++i) {
+        uint words[kHalfTiles];
+        half_words(w_next[i], scales, h, words);
+        store_half_share(words, shared_words, staged_row(tid, i), tid % 4);
+        for (uint first = h; first == 0; ++first) {
+          stage_terms(Stored<(BITS > 100)>(), w_next[i], scales, terms, staged_row(tid, i), tid % 4);
+        }
+      }
+#pragma unroll
+      for (uint i = 0; i < X_SHARES; ++i) {
+        store_half_share(x_next[i], x_tile, tid / 4 + 32 * i, tid % 4);
+      }
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      const uint next = k0 + h * kChunk;
+      if (next < padded_cols) {
+#pragma unroll
+        for (uint i = 0; i < W_SHARES; ++i) {
+          load_half(w, w_steps, scales, w_at[i] + next, 1 - h, w_next[i]);
+        }
+#pragma unroll
+        for (uint i = 0; i < X_SHARES; ++i) {
+          load_x_half<T, BITS>(x + x_at[i] + next, 1 - h, x_next[i]);
+        }
+      }
+      multiply_half<T, BITS, WT, MT>(
+          Stored<(BITS > 100)>(), acc, (threadgroup const uint*)(shared_words + sg_n * kStagedWords),
+          (threadgroup const uint*)(x_tile + sg_m * kStagedWords), h, (threadgroup const float*)(terms + sg_n * TERMS),
+          (scales.kind & kHasMins) != 0, scratch, lane);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (k0 + kChunk >= min(run_end, padded_cols)) {
+      run_end += run;
+#pragma unroll
+      for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+        for (uint t = 0; t < MT; ++t) {
+          move_sum(total[i][t], acc[i][t], shared_words + 128 * sg, lane);
+        }
+      }
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+  }
+}
+#endif
+)msl"},
     {"keys.h",
 R"msl(METAL_FUNC uint key_of(float x) {
   const uint bits = as_type<uint>(x);
@@ -1417,6 +2105,168 @@ R"msl(METAL_FUNC uint key_of(float x) {
 }
 constant constexpr uint kMinusInfinityKey = 0x007fffffu;
 constant constexpr uint kInfinityKey = 0xff800000u;
+)msl"},
+    {"latent_partition.h",
+R"msl(#include "args/latent_attention.h"
+#include "attention_int8.h"
+#include "paged_attention.h"
+constant constexpr uint kMaxLatentDim = 576;
+constant constexpr uint kMaxValueTiles = 16;
+constant constexpr uint kLatentStride = kMaxLatentDim + 8;
+template <typename T>
+METAL_FUNC device const T* latent_rows(device const T* cache, device const int* blocks, uint key,
+                                       constant pagoda_args::LatentAttention& args) {
+  return cache + long(blocks[key / args.block_size]) * args.block_stride +
+         long(key % args.block_size) * args.slot_stride;
+}
+struct LatentKeys {
+  int p0;
+  uint key_tiles;
+  int context;
+  int block;
+  int offset;
+};
+METAL_FUNC LatentKeys latent_keys(device const int* blocks, int p0, uint key_tiles, int context, uint lane,
+                                  constant pagoda_args::LatentAttention& args) {
+  const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
+  LatentKeys keys;
+  keys.p0 = p0;
+  keys.key_tiles = key_tiles;
+  keys.context = context;
+  keys.block = blocks[own / args.block_size];
+  keys.offset = int(own % args.block_size);
+  return keys;
+}
+template <typename T>
+METAL_FUNC void score_latents(device const T* cache, device const int* blocks, threadgroup const T* q_tile,
+                              threadgroup float* s_tile, threadgroup T* scratch, LatentKeys keys, uint sg, uint lane,
+                              constant pagoda_args::LatentAttention& args) {
+  for (uint kt = sg; kt < keys.key_tiles; kt += kSimdgroups) {
+    device const T* rows = latent_rows(cache, blocks, uint(keys.p0) + kt * 8, args);
+    SumTile acc = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+#pragma unroll 8
+    for (uint d = 0; d < args.dim; d += 8) {
+      simdgroup_matrix<T, 8, 8> k_mat;
+      simdgroup_matrix<T, 8, 8> q_mat;
+      simdgroup_load(k_mat, rows + d, ulong(args.slot_stride), ulong2(0, 0), true);
+      simdgroup_load(q_mat, q_tile + d, kLatentStride);
+      simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
+    }
+    simdgroup_store(acc, s_tile + kt * 8, kPartition);
+  }
+}
+template <typename T>
+METAL_FUNC void score_latents(device const char* cache, device const int* blocks, threadgroup const T* q_tile,
+                              threadgroup float* s_tile, threadgroup T* scratch, LatentKeys keys, uint sg, uint lane,
+                              constant pagoda_args::LatentAttention& args) {
+  for (uint pair = sg; 2 * pair < keys.key_tiles; pair += kSimdgroups) {
+    device const char* rows[2];
+    SumTile acc[2][1];
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+      const uint tile = 2 * pair + t < keys.key_tiles ? 2 * pair + t : 2 * pair;
+      rows[t] =
+          row_of_lane(cache, keys.block, keys.offset, tile, lane, args.block_stride, args.slot_stride) + lane % 4 * 16;
+      acc[t][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    score_codes<T, 1>(acc, rows[0], rows[1], args.dim, q_tile, kLatentStride,
+                      (threadgroup uint*)(scratch) + sg * kScratch, lane);
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+      if (2 * pair + t < keys.key_tiles) {
+        simdgroup_store(acc[t][0], s_tile + (2 * pair + t) * 8, kPartition, ulong2(0, 0), true);
+      }
+    }
+  }
+}
+template <typename T>
+METAL_FUNC void load_latent_scales(device const T* cache, device const int* blocks, threadgroup float* scales,
+                                   LatentKeys keys, uint tid, constant pagoda_args::LatentAttention& args) {}
+METAL_FUNC void load_latent_scales(device const char* cache, device const int* blocks, threadgroup float* scales,
+                                   LatentKeys keys, uint tid, constant pagoda_args::LatentAttention& args) {
+  for (uint i = tid; i < keys.key_tiles * 8; i += kThreads) {
+    scales[i] = scale_of_row(latent_rows(cache, blocks, uint(keys.p0) + i, args), args.dim);
+  }
+}
+template <typename T, bool IS_INT8>
+METAL_FUNC void weigh_latents(threadgroup const float* row, threadgroup T* weights, threadgroup const float* scales,
+                              uint num_keys, int num_seen, float scale, uint lane, thread float& largest,
+                              thread float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (int(at) < num_seen) {
+      score[i] = row[at] * (IS_INT8 ? scales[at] * scale : scale);
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const KeyWeight<T> weight = weight_of<T, IS_INT8>(int(at) < num_seen, score[i] - largest, scales, at);
+    if (at < num_keys) {
+      weights[at] = weight.of_codes;
+    }
+    sum += weight.share;
+  }
+  sum = simd_sum(sum);
+}
+template <typename T>
+METAL_FUNC void sum_latents(thread SumTile (&acc)[1][kMaxValueTiles], device const T* cache, device const int* blocks,
+                            threadgroup const T* weights, threadgroup T* scratch, LatentKeys keys, uint first_column,
+                            uint columns, uint lane, constant pagoda_args::LatentAttention& args) {
+  for (uint kt = 0; kt < keys.key_tiles; ++kt) {
+    const uint key = uint(keys.p0) + kt * 8;
+    device const T* rows = latent_rows(cache, blocks, key, args);
+    const int num_left = keys.context - int(key);
+    simdgroup_matrix<T, 8, 8> of_keys;
+    simdgroup_load(of_keys, weights + kt * 8, kPartition * 4 / sizeof(T));
+#pragma unroll
+    for (uint c = 0; c < kMaxValueTiles; ++c) {
+      if (c < columns && first_column + c < args.value_dim / 8) {
+        simdgroup_matrix<T, 8, 8> v_mat;
+        if (num_left < 8) {
+          simdgroup_barrier(mem_flags::mem_threadgroup);
+          for (uint i = lane; i < 64; i += 32) {
+            T value = T(0.0f);
+            if (int(i / 8) < num_left) {
+              value = rows[long(i / 8) * args.slot_stride + (first_column + c) * 8 + i % 8];
+            }
+            scratch[i] = value;
+          }
+          simdgroup_barrier(mem_flags::mem_threadgroup);
+          simdgroup_load(v_mat, (threadgroup const T*)(scratch), 8);
+        } else {
+          simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.slot_stride));
+        }
+        simdgroup_multiply_accumulate(acc[0][c], of_keys, v_mat, acc[0][c]);
+      }
+    }
+  }
+}
+template <typename T>
+METAL_FUNC void sum_latents(thread SumTile (&acc)[1][kMaxValueTiles], device const char* cache,
+                            device const int* blocks, threadgroup const T* weights, threadgroup T* scratch,
+                            LatentKeys keys, uint first_column, uint columns, uint lane,
+                            constant pagoda_args::LatentAttention& args) {
+  const uint last = (first_column + columns) * 8, end = last < args.value_dim ? last : args.value_dim;
+  for (uint kt = 0; kt < keys.key_tiles; ++kt) {
+    device const char* row = row_of_lane(cache, keys.block, keys.offset, kt, lane, args.block_stride, args.slot_stride);
+    simdgroup_matrix<T, 8, 8> of_keys[1];
+    simdgroup_load(of_keys[0], weights + kt * 8, kPartition * 4 / sizeof(T));
+    add_codes<T, 1, kMaxValueTiles>(acc, of_keys, row, first_column * 8, end, (threadgroup uint*)(scratch), lane);
+  }
+}
+template <bool IS_INT8>
+METAL_FUNC uint latent_column(uint c, uint i) {
+  return IS_INT8 ? c / 4 * kValueColumns + i / 2 * 8 + c % 4 * 2 + i % 2 : c * 8 + i;
+}
 )msl"},
     {"matmul.h",
 R"msl(#include "args/matmul.h"
@@ -1600,125 +2450,8 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, thread const Colum
 }
 )msl"},
     {"matmul_tile.h",
-R"msl(#include "stored.h"
-#ifdef __MSL_PAIRED_MMA__
-constant constexpr uint kStageScratch = 0;
-#else
-constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
-#endif
-METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
-template <uint LD>
-METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
-                           threadgroup uint* tile, uint pair, uint tid) {
-#ifdef __MSL_PAIRED_MMA__
-  threadgroup uint* to = tile + (4 * pair + tid / 32) * (16 * kChunk / 2) + tid % 32 * 4;
-#pragma unroll
-  for (uint j = 0; j < kChunkTiles; j += 2) {
-    *(threadgroup uint4*)(to + 64 * j) = uint4(low[j], high[j], low[j + 1], high[j + 1]);
-  }
-#else
-  store_words(low, tile + staged_row(tid, 2 * pair) * LD + tid % 4 * 8);
-  store_words(high, tile + staged_row(tid, 2 * pair + 1) * LD + tid % 4 * 8);
-#endif
-}
-template <uint LD>
-METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
-#ifdef __MSL_PAIRED_MMA__
-  threadgroup const uint* from = tile + row * (kChunk / 2) + lane * 4;
-#pragma unroll
-  for (uint j = 0; j < kChunkTiles; j += 2) {
-    const uint4 four = *(threadgroup const uint4*)(from + 64 * j);
-    words[0][j] = four.x;
-    words[1][j] = four.y;
-    words[0][j + 1] = four.z;
-    words[1][j + 1] = four.w;
-  }
-#else
-#pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-    load_words(tile + (row + 8 * i + lane / 4) * LD + lane % 4 * 8, words[i]);
-  }
-#endif
-}
-template <typename T, uint BITS, uint WT, uint MT, uint LD>
-METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
-                              device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
-                              thread const ulong (&w_at)[WT / 2], thread Share<BITS> (&w_next)[WT / 2],
-                              constant pagoda_args::Scales& scales, uint padded_cols, uint run,
-                              threadgroup uint* shared_words, uint tid, uint sg, uint lane) {
-  constexpr uint X_SHARES = MT / 2;
-  constexpr uint W_SHARES = WT / 2;
-  threadgroup uint* w_tile = shared_words;
-  threadgroup uint* x_tile = shared_words + 16 * WT * LD;
-  threadgroup uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
-  threadgroup float* terms = (threadgroup float*)(shared_words + (16 * WT + 16 * MT) * LD + kStageScratch);
-  const uint sg_n = (sg / 2) * (8 * WT);
-  const uint sg_m = (sg % 2) * (8 * MT);
-  SumTile acc[WT][MT];
-#pragma unroll
-  for (uint i = 0; i < WT; ++i) {
-#pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-  }
-  uint x_next[X_SHARES][kChunkTiles];
-#pragma unroll
-  for (uint i = 0; i < X_SHARES; ++i) {
-    load_x<BITS>(x + x_at[i], x_next[i]);
-  }
-  uint run_end = run;
-  for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
-#pragma unroll
-    for (uint i = 0; i < W_SHARES; i += 2) {
-      uint words[2][kChunkTiles];
-      share_words(w_next[i], scales, words[0]);
-      share_words(w_next[i + 1], scales, words[1]);
-      stage_terms(Stored<(BITS > 100)>(), w_next[i], scales, terms, staged_row(tid, i), tid % 4);
-      stage_terms(Stored<(BITS > 100)>(), w_next[i + 1], scales, terms, staged_row(tid, i + 1), tid % 4);
-      store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
-    }
-#pragma unroll
-    for (uint i = 0; i < X_SHARES; ++i) {
-      store_words(x_next[i], x_tile + (tid / 4 + 32 * i) * LD + tid % 4 * 8);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (k0 + kChunk < padded_cols) {
-#pragma unroll
-      for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
-      }
-#pragma unroll
-      for (uint i = 0; i < X_SHARES; ++i) {
-        load_x<BITS>(x + x_at[i] + k0 + kChunk, x_next[i]);
-      }
-    }
-    uint x_words[MT][kChunkTiles];
-#pragma unroll
-    for (uint i = 0; i < MT; ++i) {
-      load_words((threadgroup const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
-    }
-#pragma unroll
-    for (uint i = 0; i < WT; i += 2) {
-      uint w_words[2][kChunkTiles];
-      load_pair<LD>((threadgroup const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
-      multiply_pair<T, BITS, WT, MT>(Stored<(BITS > 100)>(), acc, i, w_words, x_words,
-                                     (threadgroup const float*)(terms), sg_n + 8 * i, scales, scratch, lane);
-    }
-    if (k0 + kChunk >= min(run_end, padded_cols)) {
-      run_end += run;
-#pragma unroll
-      for (uint i = 0; i < WT; ++i) {
-#pragma unroll
-        for (uint t = 0; t < MT; ++t) {
-          move_sum(total[i][t], acc[i][t], scratch, lane);
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
+R"msl(#include "chunk_tile.h"
+#include "half_tile.h"
 template <uint WT, uint MT>
 METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* sums, uint first, uint sg) {
   if ((sg % 2) * (8 * MT) == first) {
@@ -1738,6 +2471,20 @@ R"msl(#include "common.h"
 constant constexpr uint kRowThreads = 256;
 constant constexpr uint kRowSimdgroups = 8;
 constant constexpr uint kAhead = 8;
+METAL_FUNC void add_residual(device float* x, device const float* residual, uint width, uint tid) {
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    float r[kAhead];
+    load_ahead<kAhead>((device const float*)(x), first, kRowThreads, width, v);
+    load_ahead<kAhead>(residual, first, kRowThreads, width, r);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      if (first + j * kRowThreads < width) {
+        x[first + j * kRowThreads] = v[j] + r[j];
+      }
+    }
+  }
+}
 METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
   float sum = 0.0f;
   for (uint first = tid; first < width; first += kAhead * kRowThreads) {
@@ -1773,6 +2520,7 @@ R"msl(#include "args/paged_attention.h"
 MSL_FUNCTION_CONSTANT(bool, use_window, 0)
 MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
 MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
+MSL_FUNCTION_CONSTANT(bool, use_all_keys, 3)
 constant constexpr uint kPartition = 256;
 constant constexpr uint kMaxDim = 256;
 constant constexpr uint kThreads = 128;
@@ -1786,23 +2534,6 @@ constant constexpr uint kRowSum = 3;
 constant constexpr uint kTotalFactor = 4;
 constant constexpr uint kPartFactor = 5;
 constant constexpr uint kStats = 6;
-METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
-  return uint(cu_seqlens[b]) * group / tile_rows + b;
-}
-METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
-                                 uint tile_rows) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (hi - lo > 1) {
-    const uint mid = (lo + hi) / 2;
-    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
 METAL_FUNC uint first_part(int position, uint window) {
   const int begin = use_window ? max(0, position - int(window) + 1) : 0;
   return uint(begin) / kPartition;
@@ -1820,6 +2551,24 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
+}
+template <typename T>
+struct KeyWeight {
+  T of_codes;
+  float share;
+};
+template <typename T, bool IS_INT8>
+METAL_FUNC KeyWeight<T> weight_of(bool is_seen, float score, threadgroup const float* scales, uint at) {
+  const float weight = is_seen ? precise::exp(score) : 0.0f;
+  KeyWeight<T> result;
+  result.of_codes = T(weight);
+  result.share = float(result.of_codes);
+  if (IS_INT8 && is_seen) {
+    const float scale = scales[at];
+    result.of_codes = T(weight * scale);
+    result.share = scale > 0.0f ? float(result.of_codes) / scale : weight;
+  }
+  return result;
 }
 )msl"},
     {"rope.h",
@@ -1967,7 +2716,8 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
 }
 )msl"},
     {"stored.h",
-R"msl(#include "matmul.h"
+R"msl(#include "codes.h"
+#include "matmul.h"
 constant constexpr uint kStored4 = 104;
 constant constexpr uint kStored8 = 108;
 constant constexpr uint kFine8 = 208;
@@ -2040,19 +2790,6 @@ METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda
     words[j] = pair_of_codes(share.a.x >> (4 * j - 3), shifts);
     words[4 + j] = pair_of_codes(share.a.y >> (4 * j - 3), shifts);
   }
-}
-METAL_FUNC float byte_minus(uint byte, float zero) { return as_type<float>(0x4b000000u | byte) - zero; }
-METAL_FUNC uint2 words_of_codes(uint word, float zero) {
-  return uint2(pack_exact(byte_minus(word & 255u, zero), byte_minus(word >> 8 & 255u, zero)),
-               pack_exact(byte_minus(word >> 16 & 255u, zero), byte_minus(word >> 24, zero)));
-}
-METAL_FUNC void bytes_to_words(uint4 bytes, uint zero_code, thread uint (&words)[kChunkTiles]) {
-  const float zero = 8388608.0f + float(zero_code);
-  const uint2 a = words_of_codes(bytes.x, zero);
-  const uint2 b = words_of_codes(bytes.y, zero);
-  const uint2 c = words_of_codes(bytes.z, zero);
-  const uint2 d = words_of_codes(bytes.w, zero);
-  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
@@ -2219,30 +2956,7 @@ METAL_FUNC void stage_terms(Stored<true> kind, thread const Share<BITS>& share, 
     }
   }
 }
-template <typename T, uint BITS, uint R, uint M>
-METAL_FUNC void multiply_pair(Stored<false> kind, thread SumTile (&acc)[R][M], uint first,
-                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
-                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
-                              threadgroup uint* scratch, uint lane) {
-  pair_multiply<T, R, M>(acc, first, w, x, scratch, lane);
-}
-template <typename T, uint BITS, uint R, uint M>
-METAL_FUNC void multiply_pair(Stored<true> kind, thread SumTile (&acc)[R][M], uint first,
-                              thread const uint (&w)[2][kChunkTiles], thread const uint (&x)[M][kChunkTiles],
-                              threadgroup const float* staged, uint row, constant pagoda_args::Scales& scales,
-                              threadgroup uint* scratch, uint lane) {
-)msl"
-R"msl(  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
-  float terms[2][2 * GROUPS];
-#pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-#pragma unroll
-    for (uint g = 0; g < 2 * GROUPS; ++g) {
-      terms[i][g] = staged[(row + 8 * i + lane / 4) * 2 * GROUPS + g];
-    }
-  }
-  add_groups<T, GROUPS, 2, R, M>(acc, first, w, terms, x, (scales.kind & kHasMins) != 0, scratch, lane);
-}
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
 )msl"},
     {"tiles.h",
 R"msl(#include "common.h"
@@ -2303,6 +3017,27 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#endif
+}
+template <typename T>
+METAL_FUNC void make_row_tiles(uint4 words, thread simdgroup_matrix<T, 8, 8> (&tiles)[4], threadgroup uint* scratch,
+                               uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    msl_set_row_word<T>(tiles[j], words[j]);
+  }
+#else
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8);
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
 #endif

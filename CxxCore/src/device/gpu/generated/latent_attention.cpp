@@ -3,55 +3,14 @@
 namespace metal {
 namespace {
 # 4 "Shaders/latent_attention.metal"
-#include "device/gpu/generated/args_latent_attention.h"
-#include "device/gpu/generated/paged_attention.h"
+#include "device/gpu/generated/latent_partition.h"
 
 MSL_CONSTANT constexpr uint kLatentRows = 8;
-MSL_CONSTANT constexpr uint kMaxLatentDim = 576;
-MSL_CONSTANT constexpr uint kMaxValueTiles = 16;
-MSL_CONSTANT constexpr uint kLatentStride = kMaxLatentDim + 8;
-
-
-template <typename T>
-METAL_FUNC MSL_DEVICE const T* latent_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key,
-                                       MSL_CONSTANT pagoda_args::LatentAttention& args) {
-  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.slot_stride;
-}
-# 21 "Shaders/latent_attention.metal"
-template <typename T>
-METAL_FUNC void weigh_latents(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, uint num_keys, int num_seen,
-                              float scale, uint lane, MSL_THREAD float& largest, MSL_THREAD float& sum) {
-  float score[kPartition / 32];
-  largest = kNegBig;
-
-  for (uint i = 0; i < kPartition / 32; ++i) {
-    const uint at = lane + 32 * i;
-    score[i] = kNegBig;
-    if (int(at) < num_seen) {
-      score[i] = row[at] * scale;
-    }
-    largest = max(largest, score[i]);
-  }
-  largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-  sum = 0.0f;
-
-  for (uint i = 0; i < kPartition / 32; ++i) {
-    const uint at = lane + 32 * i;
-    const T weight = T(int(at) < num_seen ? precise::exp(score[i] - largest) : 0.0f);
-
-    if (at < num_keys) {
-      weights[at] = weight;
-    }
-    sum += float(weight);
-  }
-  sum = simd_sum(sum);
-}
-# 53 "Shaders/latent_attention.metal"
-template <typename T>
+# 10 "Shaders/latent_attention.metal"
+template <typename T, typename C>
 
 MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
-                             MSL_DEVICE const T* cache ,
+                             MSL_DEVICE const C* cache ,
                              MSL_DEVICE const int* cu_seqlens ,
                              MSL_DEVICE const int* context_lens ,
                              MSL_DEVICE const int* block_tables ,
@@ -62,12 +21,15 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
                              uint tid ,
                              uint sg ,
                              uint lane ) {
+  constexpr bool IS_INT8 = sizeof(C) == 1;
   constexpr uint LDP = kPartition * 4 / sizeof(T);
+  constexpr uint TILES = IS_INT8 ? kScratch * 2 : 64;
 
   MSL_TG_VAR(1, q_tile, [kLatentRows*kLatentStride], T)
   MSL_TG_VAR(2, s_tile, [kLatentRows*kPartition], float)
   MSL_TG_VAR(3, tile, [kSimdgroups*64], float)
-  MSL_TG_VAR(4, tail_tile, [kSimdgroups*64], T)
+
+  MSL_TG_VAR(4, tiles, [kSimdgroups*TILES+(IS_INT8?kPartition*2:0)], T)
   MSL_TG_VAR(5, part_max, [kLatentRows], float)
   MSL_TG_VAR(6, part_sum, [kLatentRows], float)
   MSL_TG_VAR(7, row_max, [kLatentRows], float)
@@ -96,12 +58,16 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
   }
   MSL_DEVICE const int* blocks = block_tables + long(seq) * args.table_stride;
 
-  for (uint i = tid; MSL_LOOP(i < kLatentRows * args.dim); i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
+  for (uint i = tid; MSL_LOOP(i < kLatentRows * kMaxLatentDim); i += 128) {
+    const uint r = i / kMaxLatentDim;
+    const uint d = i % kMaxLatentDim;
     const int flat = int(r) < num_rows ? row0 + int(r) : row0;
-    q_tile[r * kLatentStride + d] = T(q[long(begin + flat / int(args.heads)) * args.q_stride +
-                                        long(flat % int(args.heads)) * args.q_head_stride + d]);
+    float value = 0.0f;
+    if (d < args.dim) {
+      value = q[long(begin + flat / int(args.heads)) * args.q_stride + long(flat % int(args.heads)) * args.q_head_stride +
+                d];
+    }
+    q_tile[r * kLatentStride + d] = T(value);
   }
   if (tid < kLatentRows) {
     row_max[tid] = kNegBig;
@@ -109,36 +75,25 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  const uint columns = (args.value_dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  MSL_THREADGROUP float* scales = (MSL_THREADGROUP float*)(tiles + kSimdgroups * TILES);
+  const uint step = IS_INT8 ? kValueColumns : 8;
+  const uint columns = (args.value_dim + step * kSimdgroups - 1) / (step * kSimdgroups) * (step / 8);
   const uint first_column = sg * columns;
   for (uint p = part; MSL_LOOP(p <= last); ++p) {
     const int p0 = int(p * kPartition);
-    const int keys = min(int(kPartition), last_position + 1 - p0);
-    const uint key_tiles = (uint(keys) + 7) / 8;
-
-
-    for (uint kt = sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
-      MSL_DEVICE const T* rows = latent_rows(cache, blocks, uint(p0) + kt * 8, args);
-      simdgroup_matrix<float, 8, 8> acc = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.slot_stride), ulong2(0, 0), true);
-        simdgroup_load(q_mat, (MSL_THREADGROUP const T*)(q_tile + d), kLatentStride);
-        simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
-      }
-      simdgroup_store(acc, s_tile + kt * 8, kPartition);
-    }
+    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+    const LatentKeys keys = latent_keys(blocks, p0, key_tiles, context, lane, args);
+    score_latents<T>(cache, blocks, (MSL_THREADGROUP const T*)(q_tile), s_tile, tiles, keys, sg, lane, args);
+    load_latent_scales(cache, blocks, scales, keys, tid, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
-
 
     for (uint r = sg; MSL_LOOP(r < kLatentRows); r += kSimdgroups) {
       const int position = first_position + (int(r) < num_rows ? row0 + int(r) : row0) / int(args.heads);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_latents((MSL_THREADGROUP const float*)(s_tile + r * kPartition), (MSL_THREADGROUP T*)(s_tile) + r * LDP,
-                    key_tiles * 8, position + 1 - p0, args.scale, lane, largest, sum);
+      weigh_latents<T, IS_INT8>((MSL_THREADGROUP const float*)(s_tile + r * kPartition),
+                                (MSL_THREADGROUP T*)(s_tile) + r * LDP, (MSL_THREADGROUP const float*)(scales), key_tiles * 8,
+                                position + 1 - p0, args.scale, lane, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
@@ -146,52 +101,24 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-
-    simdgroup_matrix<float, 8, 8> acc[kMaxValueTiles];
+    SumTile acc[1][kMaxValueTiles];
 
     for (uint c = 0; c < kMaxValueTiles; ++c) {
-      acc[c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[0][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    for (uint kt = 0; MSL_LOOP(kt < key_tiles); ++kt) {
-      const uint key = uint(p0) + kt * 8;
-      MSL_DEVICE const T* rows = latent_rows(cache, blocks, key, args);
-      const int num_left = context - int(key);
-      simdgroup_matrix<T, 8, 8> weights;
-      simdgroup_load(weights, (MSL_THREADGROUP T*)(s_tile) + kt * 8, LDP);
-
-      for (uint c = 0; c < kMaxValueTiles; ++c) {
-
-        if (c < columns && first_column + c < args.value_dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-
-          if (num_left < 8) {
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
-              T value = T(0.0f);
-              if (int(i / 8) < num_left) {
-                value = rows[long(i / 8) * args.slot_stride + (first_column + c) * 8 + i % 8];
-              }
-              tail_tile[sg * 64 + i] = value;
-            }
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            simdgroup_load(v_mat, (MSL_THREADGROUP const T*)(tail_tile + sg * 64), 8);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.slot_stride));
-          }
-          simdgroup_multiply_accumulate(acc[c], weights, v_mat, acc[c]);
-        }
-      }
-    }
-# 190 "Shaders/latent_attention.metal"
+    sum_latents<T>(acc, cache, blocks, (MSL_THREADGROUP const T*)(s_tile), tiles + sg * TILES, keys, first_column, columns,
+                   lane, args);
+# 114 "Shaders/latent_attention.metal"
     for (uint c = 0; c < kMaxValueTiles; ++c) {
-      if (c < columns && first_column + c < args.value_dim / 8) {
+
+      if (c < columns && latent_column<IS_INT8>(first_column + c, 0) < args.value_dim) {
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        simdgroup_store(acc[c], tile + sg * 64, 8);
+        simdgroup_store(acc[0][c], tile + sg * 64, 8);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
           const uint r = i / 8;
-          const uint d = (first_column + c) * 8 + i % 8;
-          if (int(r) < num_rows) {
+          const uint d = latent_column<IS_INT8>(first_column + c, i % 8);
+          if (int(r) < num_rows && d < args.value_dim) {
             const long token = (row0 + int(r)) / int(args.heads);
             const long head = (row0 + int(r)) % int(args.heads);
             if (is_split) {
@@ -229,21 +156,21 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
   }
 
   for (uint c = 0; c < kMaxValueTiles; ++c) {
-    if (c < columns && first_column + c < args.value_dim / 8) {
+    if (c < columns) {
       for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
         const uint r = i / 8;
-        if (int(r) < num_rows) {
+        const uint d = latent_column<IS_INT8>(first_column + c, i % 8);
+        if (int(r) < num_rows && d < args.value_dim) {
           const long token = (row0 + int(r)) / int(args.heads);
           const long head = (row0 + int(r)) % int(args.heads);
-          MSL_DEVICE float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride +
-                             (first_column + c) * 8 + i % 8;
+          MSL_DEVICE float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride + d;
           *to = *to * (1.0f / row_sum[r]);
         }
       }
     }
   }
 }
-# 257 "Shaders/latent_attention.metal"
+# 187 "Shaders/latent_attention.metal"
 MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
                                     MSL_DEVICE const int* cu_seqlens ,
                                     MSL_DEVICE const int* context_lens ,
@@ -279,17 +206,20 @@ using namespace ::pagoda::device::gpu;
 constexpr BindingInfo msl_bindings_0[] = {{"partials", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
 void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::LatentAttention*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<float, float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<half>((const float*)in.buffers[0], (const half*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<half, half>((const float*)in.buffers[0], (const half*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
-void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<bfloat>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
-constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}};
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<bfloat, bfloat>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_4[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(char), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; latent_attention<bfloat, char>((const float*)in.buffers[0], (const char*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}, {"use_all_keys", 3, ConstantType::bool_, msl_set_use_all_keys}};
 constexpr KernelInfo msl_kernels[] = {
   {"latent_attention_reduce", "latent_attention", msl_bindings_0, msl_constants, 128, msl_entry_0},
   {"latent_attention_f32", "latent_attention", msl_bindings_1, msl_constants, 128, msl_entry_1},
   {"latent_attention_f16", "latent_attention", msl_bindings_2, msl_constants, 128, msl_entry_2},
   {"latent_attention_bf16", "latent_attention", msl_bindings_3, msl_constants, 128, msl_entry_3},
+  {"latent_attention_i8", "latent_attention", msl_bindings_4, msl_constants, 128, msl_entry_4},
 };
 }  // namespace
 }  // namespace metal

@@ -3,49 +3,12 @@
 namespace pagoda::device::gpu::generated {
 KernelSource latent_attention_source() noexcept {
   return {"latent_attention",
-R"msl(#include "args/latent_attention.h"
-#include "paged_attention.h"
+R"msl(#include "latent_partition.h"
 constant constexpr uint kLatentRows = 8;
-constant constexpr uint kMaxLatentDim = 576;
-constant constexpr uint kMaxValueTiles = 16;
-constant constexpr uint kLatentStride = kMaxLatentDim + 8;
-template <typename T>
-METAL_FUNC device const T* latent_rows(device const T* cache, device const int* blocks, uint key,
-                                       constant pagoda_args::LatentAttention& args) {
-  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.slot_stride;
-}
-template <typename T>
-METAL_FUNC void weigh_latents(threadgroup const float* row, threadgroup T* weights, uint num_keys, int num_seen,
-                              float scale, uint lane, thread float& largest, thread float& sum) {
-  float score[kPartition / 32];
-  largest = kNegBig;
-#pragma unroll
-  for (uint i = 0; i < kPartition / 32; ++i) {
-    const uint at = lane + 32 * i;
-    score[i] = kNegBig;
-    if (int(at) < num_seen) {
-      score[i] = row[at] * scale;
-    }
-    largest = max(largest, score[i]);
-  }
-  largest = simd_max(largest);
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-  sum = 0.0f;
-#pragma unroll
-  for (uint i = 0; i < kPartition / 32; ++i) {
-    const uint at = lane + 32 * i;
-    const T weight = T(int(at) < num_seen ? precise::exp(score[i] - largest) : 0.0f);
-    if (at < num_keys) {
-      weights[at] = weight;
-    }
-    sum += float(weight);
-  }
-  sum = simd_sum(sum);
-}
-template <typename T>
+template <typename T, typename C>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void latent_attention(device const float* q [[buffer(0)]],
-                             device const T* cache [[buffer(1)]],
+                             device const C* cache [[buffer(1)]],
                              device const int* cu_seqlens [[buffer(2)]],
                              device const int* context_lens [[buffer(3)]],
                              device const int* block_tables [[buffer(4)]],
@@ -56,11 +19,13 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
                              uint tid [[thread_index_in_threadgroup]],
                              uint sg [[simdgroup_index_in_threadgroup]],
                              uint lane [[thread_index_in_simdgroup]]) {
+  constexpr bool IS_INT8 = sizeof(C) == 1;
   constexpr uint LDP = kPartition * 4 / sizeof(T);
+  constexpr uint TILES = IS_INT8 ? kScratch * 2 : 64;
   MSL_SHARED T q_tile[kLatentRows * kLatentStride];
   MSL_SHARED float s_tile[kLatentRows * kPartition];
   MSL_SHARED float tile[kSimdgroups * 64];
-  MSL_SHARED T tail_tile[kSimdgroups * 64];
+  MSL_SHARED T tiles[kSimdgroups * TILES + (IS_INT8 ? kPartition * 2 : 0)];
   MSL_SHARED float part_max[kLatentRows];
   MSL_SHARED float part_sum[kLatentRows];
   MSL_SHARED float row_max[kLatentRows];
@@ -87,93 +52,63 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
     last = tg.y;
   }
   device const int* blocks = block_tables + long(seq) * args.table_stride;
-  for (uint i = tid; i < kLatentRows * args.dim; i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
+  for (uint i = tid; i < kLatentRows * kMaxLatentDim; i += 128) {
+    const uint r = i / kMaxLatentDim;
+    const uint d = i % kMaxLatentDim;
     const int flat = int(r) < num_rows ? row0 + int(r) : row0;
-    q_tile[r * kLatentStride + d] = T(q[long(begin + flat / int(args.heads)) * args.q_stride +
-                                        long(flat % int(args.heads)) * args.q_head_stride + d]);
+    float value = 0.0f;
+    if (d < args.dim) {
+      value = q[long(begin + flat / int(args.heads)) * args.q_stride + long(flat % int(args.heads)) * args.q_head_stride +
+                d];
+    }
+    q_tile[r * kLatentStride + d] = T(value);
   }
   if (tid < kLatentRows) {
     row_max[tid] = kNegBig;
     row_sum[tid] = 0.0f;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  const uint columns = (args.value_dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  threadgroup float* scales = (threadgroup float*)(tiles + kSimdgroups * TILES);
+  const uint step = IS_INT8 ? kValueColumns : 8;
+  const uint columns = (args.value_dim + step * kSimdgroups - 1) / (step * kSimdgroups) * (step / 8);
   const uint first_column = sg * columns;
   for (uint p = part; p <= last; ++p) {
     const int p0 = int(p * kPartition);
-    const int keys = min(int(kPartition), last_position + 1 - p0);
-    const uint key_tiles = (uint(keys) + 7) / 8;
-    for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
-      device const T* rows = latent_rows(cache, blocks, uint(p0) + kt * 8, args);
-      simdgroup_matrix<float, 8, 8> acc = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-#pragma unroll 8
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.slot_stride), ulong2(0, 0), true);
-        simdgroup_load(q_mat, (threadgroup const T*)(q_tile + d), kLatentStride);
-        simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
-      }
-      simdgroup_store(acc, s_tile + kt * 8, kPartition);
-    }
+    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+    const LatentKeys keys = latent_keys(blocks, p0, key_tiles, context, lane, args);
+    score_latents<T>(cache, blocks, (threadgroup const T*)(q_tile), s_tile, tiles, keys, sg, lane, args);
+    load_latent_scales(cache, blocks, scales, keys, tid, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint r = sg; r < kLatentRows; r += kSimdgroups) {
       const int position = first_position + (int(r) < num_rows ? row0 + int(r) : row0) / int(args.heads);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_latents((threadgroup const float*)(s_tile + r * kPartition), (threadgroup T*)(s_tile) + r * LDP,
-                    key_tiles * 8, position + 1 - p0, args.scale, lane, largest, sum);
+      weigh_latents<T, IS_INT8>((threadgroup const float*)(s_tile + r * kPartition),
+                                (threadgroup T*)(s_tile) + r * LDP, (threadgroup const float*)(scales), key_tiles * 8,
+                                position + 1 - p0, args.scale, lane, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    simdgroup_matrix<float, 8, 8> acc[kMaxValueTiles];
+    SumTile acc[1][kMaxValueTiles];
 #pragma unroll
     for (uint c = 0; c < kMaxValueTiles; ++c) {
-      acc[c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[0][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    for (uint kt = 0; kt < key_tiles; ++kt) {
-      const uint key = uint(p0) + kt * 8;
-      device const T* rows = latent_rows(cache, blocks, key, args);
-      const int num_left = context - int(key);
-      simdgroup_matrix<T, 8, 8> weights;
-      simdgroup_load(weights, (threadgroup T*)(s_tile) + kt * 8, LDP);
-#pragma unroll
-      for (uint c = 0; c < kMaxValueTiles; ++c) {
-        if (c < columns && first_column + c < args.value_dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-          if (num_left < 8) {
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            for (uint i = lane; i < 64; i += 32) {
-              T value = T(0.0f);
-              if (int(i / 8) < num_left) {
-                value = rows[long(i / 8) * args.slot_stride + (first_column + c) * 8 + i % 8];
-              }
-              tail_tile[sg * 64 + i] = value;
-            }
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            simdgroup_load(v_mat, (threadgroup const T*)(tail_tile + sg * 64), 8);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.slot_stride));
-          }
-          simdgroup_multiply_accumulate(acc[c], weights, v_mat, acc[c]);
-        }
-      }
-    }
+    sum_latents<T>(acc, cache, blocks, (threadgroup const T*)(s_tile), tiles + sg * TILES, keys, first_column, columns,
+                   lane, args);
 #pragma unroll
     for (uint c = 0; c < kMaxValueTiles; ++c) {
-      if (c < columns && first_column + c < args.value_dim / 8) {
+      if (c < columns && latent_column<IS_INT8>(first_column + c, 0) < args.value_dim) {
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        simdgroup_store(acc[c], tile + sg * 64, 8);
+        simdgroup_store(acc[0][c], tile + sg * 64, 8);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (uint i = lane; i < 64; i += 32) {
           const uint r = i / 8;
-          const uint d = (first_column + c) * 8 + i % 8;
-          if (int(r) < num_rows) {
+          const uint d = latent_column<IS_INT8>(first_column + c, i % 8);
+          if (int(r) < num_rows && d < args.value_dim) {
             const long token = (row0 + int(r)) / int(args.heads);
             const long head = (row0 + int(r)) % int(args.heads);
             if (is_split) {
@@ -210,23 +145,24 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
 #pragma unroll
   for (uint c = 0; c < kMaxValueTiles; ++c) {
-    if (c < columns && first_column + c < args.value_dim / 8) {
+    if (c < columns) {
       for (uint i = lane; i < 64; i += 32) {
         const uint r = i / 8;
-        if (int(r) < num_rows) {
+        const uint d = latent_column<IS_INT8>(first_column + c, i % 8);
+        if (int(r) < num_rows && d < args.value_dim) {
           const long token = (row0 + int(r)) / int(args.heads);
           const long head = (row0 + int(r)) % int(args.heads);
-          device float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride +
-                             (first_column + c) * 8 + i % 8;
+          device float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride + d;
           *to = *to * (1.0f / row_sum[r]);
         }
       }
     }
   }
 }
-MSL_INSTANCE(latent_attention_f32, latent_attention, float)
-MSL_INSTANCE(latent_attention_f16, latent_attention, half)
-MSL_INSTANCE(latent_attention_bf16, latent_attention, bfloat)
+MSL_INSTANCE(latent_attention_f32, latent_attention, float, float)
+MSL_INSTANCE(latent_attention_f16, latent_attention, half, half)
+MSL_INSTANCE(latent_attention_bf16, latent_attention, bfloat, bfloat)
+MSL_INSTANCE(latent_attention_i8, latent_attention, bfloat, char)
 [[max_total_threads_per_threadgroup(128)]]
 kernel void latent_attention_reduce(device const float* partials [[buffer(0)]],
                                     device const int* cu_seqlens [[buffer(1)]],
@@ -260,11 +196,12 @@ kernel void latent_attention_reduce(device const float* partials [[buffer(0)]],
 }
 )msl",
 R"msl(#define MSL_KERNEL_latent_attention_reduce(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* partials, const int* cu_seqlens, const int* context_lens, float* out, const pagoda_args::LatentAttention args) { msl_let_dependents_begin(); msl_wait_for_inputs(); latent_attention_reduce(partials, cu_seqlens, context_lens, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup())); }
-#define MSL_KERNEL_latent_attention(BOUNDS, T) MSL_GLOBAL(BOUNDS)(const float* q, const T* cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, float* partials, float* out, const pagoda_args::LatentAttention args) { msl_let_dependents_begin(); msl_wait_for_inputs(); latent_attention<T>(q, cache, cu_seqlens, context_lens, block_tables, partials, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_KERNEL_latent_attention(BOUNDS, T, C) MSL_GLOBAL(BOUNDS)(const float* q, const C* cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, float* partials, float* out, const pagoda_args::LatentAttention args) { msl_let_dependents_begin(); msl_wait_for_inputs(); latent_attention<T, C>(q, cache, cu_seqlens, context_lens, block_tables, partials, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_latent_attention_reduce MSL_KERNEL_latent_attention_reduce((128))
-#define MSL_ENTRY_latent_attention_f32 MSL_KERNEL_latent_attention((128), float)
-#define MSL_ENTRY_latent_attention_f16 MSL_KERNEL_latent_attention((128), half)
-#define MSL_ENTRY_latent_attention_bf16 MSL_KERNEL_latent_attention((128), bfloat)
+#define MSL_ENTRY_latent_attention_f32 MSL_KERNEL_latent_attention((128), float, float)
+#define MSL_ENTRY_latent_attention_f16 MSL_KERNEL_latent_attention((128), half, half)
+#define MSL_ENTRY_latent_attention_bf16 MSL_KERNEL_latent_attention((128), bfloat, bfloat)
+#define MSL_ENTRY_latent_attention_i8 MSL_KERNEL_latent_attention((128), bfloat, char)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

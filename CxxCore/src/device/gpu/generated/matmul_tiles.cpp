@@ -21,11 +21,8 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
                          uint lane ) {
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 16 * WT;
-# 27 "Shaders/matmul_tiles.metal"
-  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
-
   constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch + W_ROWS * TERMS;
+  constexpr uint STAGE = (W_ROWS + ROWS) * kStagedWords + (TERMS > 0 ? kFactorWords : 0) + W_ROWS * TERMS;
   constexpr uint PASS = ROWS / 2;
   constexpr uint SUMS = PASS * W_ROWS;
   MSL_TG_VAR(1, shared_words, [STAGE> SUMS?STAGE:SUMS], uint)
@@ -49,8 +46,8 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
-                                    shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, WT, 4>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
+                                shared_words, tid, sg, lane);
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;

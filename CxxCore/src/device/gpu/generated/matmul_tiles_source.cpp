@@ -20,13 +20,8 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
                          uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 16 * WT;
-#ifdef __MSL_PAIRED_MMA__
-  constexpr uint LD = kChunk / 2 + 4;
-#else
-  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
-#endif
   constexpr uint TERMS = BITS > 200 ? 8 : BITS > 100 ? 4 : 0;
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch + W_ROWS * TERMS;
+  constexpr uint STAGE = (W_ROWS + ROWS) * kStagedWords + (TERMS > 0 ? kFactorWords : 0) + W_ROWS * TERMS;
   constexpr uint PASS = ROWS / 2;
   constexpr uint SUMS = PASS * W_ROWS;
   MSL_SHARED uint shared_words[STAGE > SUMS ? STAGE : SUMS];
@@ -49,8 +44,8 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
     load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
-                                    shared_words, tid, sg, lane);
+  multiply_tile<T, BITS, WT, 4>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,
+                                shared_words, tid, sg, lane);
   threadgroup float* sums = (threadgroup float*)(shared_words);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
   const uint r = tid % made;

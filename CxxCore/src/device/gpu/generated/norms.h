@@ -9,6 +9,22 @@ MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
 MSL_CONSTANT constexpr uint kAhead = 8;
 
 
+METAL_FUNC void add_residual(MSL_DEVICE float* x, MSL_DEVICE const float* residual, uint width, uint tid) {
+  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
+    float v[kAhead];
+    float r[kAhead];
+    load_ahead<kAhead>((MSL_DEVICE const float*)(x), first, kRowThreads, width, v);
+    load_ahead<kAhead>(residual, first, kRowThreads, width, r);
+
+    for (uint j = 0; j < kAhead; ++j) {
+      if (first + j * kRowThreads < width) {
+        x[first + j * kRowThreads] = v[j] + r[j];
+      }
+    }
+  }
+}
+
+
 METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
   float sum = 0.0f;
   for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {

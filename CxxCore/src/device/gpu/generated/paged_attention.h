@@ -7,6 +7,7 @@
 MSL_FUNCTION_CONSTANT(bool, use_window, 0)
 MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
 MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
+MSL_FUNCTION_CONSTANT(bool, use_all_keys, 3)
 
 MSL_CONSTANT constexpr uint kPartition = 256;
 MSL_CONSTANT constexpr uint kMaxDim = 256;
@@ -14,7 +15,7 @@ MSL_CONSTANT constexpr uint kThreads = 128;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
 MSL_CONSTANT constexpr uint kQueryStride = kMaxDim + 8;
 MSL_CONSTANT constexpr uint kScores = kPartition + 4;
-# 30 "Shaders/paged_attention.h"
+# 31 "Shaders/paged_attention.h"
 MSL_CONSTANT constexpr uint kPartMax = 0;
 MSL_CONSTANT constexpr uint kPartSum = 1;
 MSL_CONSTANT constexpr uint kRowMax = 2;
@@ -22,26 +23,6 @@ MSL_CONSTANT constexpr uint kRowSum = 3;
 MSL_CONSTANT constexpr uint kTotalFactor = 4;
 MSL_CONSTANT constexpr uint kPartFactor = 5;
 MSL_CONSTANT constexpr uint kStats = 6;
-
-
-METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
-  return uint(cu_seqlens[b]) * group / tile_rows + b;
-}
-
-METAL_FUNC uint sequence_of_tile(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint tile, uint group,
-                                 uint tile_rows) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
 
 
 METAL_FUNC uint first_part(int position, uint window) {
@@ -66,4 +47,26 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
+}
+
+
+template <typename T>
+struct KeyWeight {
+  T of_codes;
+  float share;
+};
+
+
+template <typename T, bool IS_INT8>
+METAL_FUNC KeyWeight<T> weight_of(bool is_seen, float score, MSL_THREADGROUP const float* scales, uint at) {
+  const float weight = is_seen ? precise::exp(score) : 0.0f;
+  KeyWeight<T> result;
+  result.of_codes = T(weight);
+  result.share = float(result.of_codes);
+  if (IS_INT8 && is_seen) {
+    const float scale = scales[at];
+    result.of_codes = T(weight * scale);
+    result.share = scale > 0.0f ? float(result.of_codes) / scale : weight;
+  }
+  return result;
 }

@@ -4,11 +4,11 @@ namespace pagoda::device::gpu::generated {
 KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
 R"msl(#include "attention_tile.h"
-template <typename T, uint RT>
+template <typename T, typename C, uint RT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention(device const float* q [[buffer(0)]],
-                            device const T* k_cache [[buffer(1)]],
-                            device const T* v_cache [[buffer(2)]],
+                            device const C* k_cache [[buffer(1)]],
+                            device const C* v_cache [[buffer(2)]],
                             device const int* cu_seqlens [[buffer(3)]],
                             device const int* context_lens [[buffer(4)]],
                             device const int* block_tables [[buffer(5)]],
@@ -34,18 +34,20 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   float total[EACH];
   begin_rows<RT, EACH>(stats, total, tid);
   for (uint part = tile.first_part; part <= tile.last_part; ++part) {
-    add_partition<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
+    add_partition<T, C, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
                                (threadgroup const T*)(q_tile), s_tile, v_tail, stats, total, tile, part, tg.y, tid, sg,
                                lane, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
   store_rows<EACH>(total, (threadgroup const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid, args);
 }
-MSL_INSTANCE(paged_attention_f32_1, paged_attention, float, 1)
-MSL_INSTANCE(paged_attention_f16_1, paged_attention, half, 1)
-MSL_INSTANCE(paged_attention_f16_2, paged_attention, half, 2)
-MSL_INSTANCE(paged_attention_bf16_1, paged_attention, bfloat, 1)
-MSL_INSTANCE(paged_attention_bf16_2, paged_attention, bfloat, 2)
+MSL_INSTANCE(paged_attention_f32_1, paged_attention, float, float, 1)
+MSL_INSTANCE(paged_attention_f16_1, paged_attention, half, half, 1)
+MSL_INSTANCE(paged_attention_f16_2, paged_attention, half, half, 2)
+MSL_INSTANCE(paged_attention_bf16_1, paged_attention, bfloat, bfloat, 1)
+MSL_INSTANCE(paged_attention_bf16_2, paged_attention, bfloat, bfloat, 2)
+MSL_INSTANCE(paged_attention_i8_1, paged_attention, bfloat, char, 1)
+MSL_INSTANCE(paged_attention_i8_2, paged_attention, bfloat, char, 2)
 [[max_total_threads_per_threadgroup(128)]]
 kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
                                    device const int* cu_seqlens [[buffer(1)]],
@@ -81,13 +83,15 @@ kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
 }
 )msl",
 R"msl(#define MSL_KERNEL_paged_attention_reduce(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* partials, const int* cu_seqlens, const int* context_lens, const float* sinks, float* out, const pagoda_args::PagedAttention args) { msl_let_dependents_begin(); msl_wait_for_inputs(); paged_attention_reduce(partials, cu_seqlens, context_lens, sinks, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup())); }
-#define MSL_KERNEL_paged_attention(BOUNDS, T, RT) MSL_GLOBAL(BOUNDS)(const float* q, const T* k_cache, const T* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) { msl_let_dependents_begin(); msl_wait_for_inputs(); paged_attention<T, RT>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_KERNEL_paged_attention(BOUNDS, T, C, RT) MSL_GLOBAL(BOUNDS)(const float* q, const C* k_cache, const C* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) { msl_let_dependents_begin(); msl_wait_for_inputs(); paged_attention<T, C, RT>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_paged_attention_reduce MSL_KERNEL_paged_attention_reduce((128))
-#define MSL_ENTRY_paged_attention_f32_1 MSL_KERNEL_paged_attention((128, 2), float, 1)
-#define MSL_ENTRY_paged_attention_f16_1 MSL_KERNEL_paged_attention((128), half, 1)
-#define MSL_ENTRY_paged_attention_f16_2 MSL_KERNEL_paged_attention((128, 2), half, 2)
-#define MSL_ENTRY_paged_attention_bf16_1 MSL_KERNEL_paged_attention((128), bfloat, 1)
-#define MSL_ENTRY_paged_attention_bf16_2 MSL_KERNEL_paged_attention((128, 2), bfloat, 2)
+#define MSL_ENTRY_paged_attention_f32_1 MSL_KERNEL_paged_attention((128, 2), float, float, 1)
+#define MSL_ENTRY_paged_attention_f16_1 MSL_KERNEL_paged_attention((128), half, half, 1)
+#define MSL_ENTRY_paged_attention_f16_2 MSL_KERNEL_paged_attention((128, 2), half, half, 2)
+#define MSL_ENTRY_paged_attention_bf16_1 MSL_KERNEL_paged_attention((128), bfloat, bfloat, 1)
+#define MSL_ENTRY_paged_attention_bf16_2 MSL_KERNEL_paged_attention((128, 2), bfloat, bfloat, 2)
+#define MSL_ENTRY_paged_attention_i8_1 MSL_KERNEL_paged_attention((128), bfloat, char, 1)
+#define MSL_ENTRY_paged_attention_i8_2 MSL_KERNEL_paged_attention((128, 2), bfloat, char, 2)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

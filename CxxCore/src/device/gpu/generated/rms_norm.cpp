@@ -22,20 +22,8 @@ MSL_KERNEL void rms_norm(
   MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
   const uint step = kAhead * kRowThreads;
   if (has_residual) {
-    for (uint first = tid; MSL_LOOP(first < args.width); first += step) {
-      float v[kAhead];
-      float r[kAhead];
-      load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
-      load_ahead(residual + ulong(row) * args.residual_stride, first, kRowThreads, args.width, r);
-
-      for (uint j = 0; j < kAhead; ++j) {
-        if (first + j * kRowThreads < args.width) {
-          x_row[first + j * kRowThreads] = v[j] + r[j];
-        }
-      }
-    }
+    add_residual(x_row, residual + ulong(row) * args.residual_stride, args.width, tid);
   }
-
   const float squares = threadgroup_sum(thread_squares((MSL_DEVICE const float*)(x_row), args.width, tid), partial, lane,
                                         simdgroup, kRowSimdgroups);
   const float scale = rms_scale(squares, args.width, args.eps);

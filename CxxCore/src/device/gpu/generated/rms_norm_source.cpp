@@ -21,18 +21,7 @@ kernel void rms_norm(
   device float* x_row = x + ulong(row) * args.x_stride;
   const uint step = kAhead * kRowThreads;
   if (has_residual) {
-    for (uint first = tid; first < args.width; first += step) {
-      float v[kAhead];
-      float r[kAhead];
-      load_ahead((device const float*)(x_row), first, kRowThreads, args.width, v);
-      load_ahead(residual + ulong(row) * args.residual_stride, first, kRowThreads, args.width, r);
-      #pragma unroll
-      for (uint j = 0; j < kAhead; ++j) {
-        if (first + j * kRowThreads < args.width) {
-          x_row[first + j * kRowThreads] = v[j] + r[j];
-        }
-      }
-    }
+    add_residual(x_row, residual + ulong(row) * args.residual_stride, args.width, tid);
   }
   const float squares = threadgroup_sum(thread_squares((device const float*)(x_row), args.width, tid), partial, lane,
                                         simdgroup, kRowSimdgroups);

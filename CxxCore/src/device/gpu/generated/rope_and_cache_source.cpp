@@ -4,6 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource rope_and_cache_source() noexcept {
   return {"rope_and_cache",
 R"msl(#include "args/rope_and_cache.h"
+#include "cache_row.h"
 #include "rope.h"
 template <typename T>
 [[max_total_threads_per_threadgroup(32)]]
@@ -28,9 +29,7 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
     device const float* from = v + long(tg.y) * args.v_stride + long(v_head) * args.v_head_stride;
     device T* to = v_cache + block * args.v_block_stride + offset * args.v_slot_stride +
                    long(v_head) * args.v_cache_head_stride;
-    for (uint i = lane; i < args.dim; i += 32) {
-      to[i] = T(from[i]);
-    }
+    cache_row(from, to, args.dim, lane);
     return;
   }
   const bool is_key = tg.x >= args.q_heads;
@@ -45,19 +44,19 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
   if (is_key) {
     device T* to = k_cache + block * args.k_block_stride + offset * args.k_slot_stride +
                    long(k_head) * args.k_cache_head_stride;
-    for (uint i = lane; i < args.dim; i += 32) {
-      to[i] = T(head[i]);
-    }
+    cache_row((threadgroup const float*)(head), to, args.dim, lane);
   }
 }
 MSL_INSTANCE(rope_and_cache_f32, rope_and_cache, float)
 MSL_INSTANCE(rope_and_cache_f16, rope_and_cache, half)
 MSL_INSTANCE(rope_and_cache_bf16, rope_and_cache, bfloat)
+MSL_INSTANCE(rope_and_cache_i8, rope_and_cache, char)
 )msl",
 R"msl(#define MSL_KERNEL_rope_and_cache(BOUNDS, T) MSL_GLOBAL(BOUNDS)(float* q, float* k, const float* v, const float* q_weight, const float* k_weight, const int* positions, const float* inv_freq, const long* slot_mapping, T* k_cache, T* v_cache, const pagoda_args::RopeAndCache args) { msl_let_dependents_begin(); msl_wait_for_inputs(); rope_and_cache<T>(q, k, v, q_weight, k_weight, positions, inv_freq, slot_mapping, k_cache, v_cache, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_rope_and_cache_f32 MSL_KERNEL_rope_and_cache((32), float)
 #define MSL_ENTRY_rope_and_cache_f16 MSL_KERNEL_rope_and_cache((32), half)
 #define MSL_ENTRY_rope_and_cache_bf16 MSL_KERNEL_rope_and_cache((32), bfloat)
+#define MSL_ENTRY_rope_and_cache_i8 MSL_KERNEL_rope_and_cache((32), char)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -1,6 +1,7 @@
 // stored.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
 # 16 "Shaders/stored.h"
+#include "device/gpu/generated/codes.h"
 #include "device/gpu/generated/matmul.h"
 
 
@@ -91,23 +92,6 @@ METAL_FUNC void share_words(MSL_THREAD const Share<kStored4>& share, MSL_CONSTAN
   }
 }
 
-
-METAL_FUNC float byte_minus(uint byte, float zero) { return as_type<float>(0x4b000000u | byte) - zero; }
-
-METAL_FUNC uint2 words_of_codes(uint word, float zero) {
-  return uint2(pack_exact(byte_minus(word & 255u, zero), byte_minus(word >> 8 & 255u, zero)),
-               pack_exact(byte_minus(word >> 16 & 255u, zero), byte_minus(word >> 24, zero)));
-}
-
-METAL_FUNC void bytes_to_words(uint4 bytes, uint zero_code, MSL_THREAD uint (&words)[kChunkTiles]) {
-  const float zero = 8388608.0f + float(zero_code);
-  const uint2 a = words_of_codes(bytes.x, zero);
-  const uint2 b = words_of_codes(bytes.y, zero);
-  const uint2 c = words_of_codes(bytes.z, zero);
-  const uint2 d = words_of_codes(bytes.w, zero);
-  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
-}
-
 METAL_FUNC void share_words(MSL_THREAD const Share<kStored8>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD uint (&words)[kChunkTiles]) {
   bytes_to_words(share.a, scales.zero, words);
@@ -170,7 +154,7 @@ METAL_FUNC void share_terms(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT 
 
 METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& part, float factor, MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 188 "Shaders/stored.h"
+# 172 "Shaders/stored.h"
   MSL_THREADGROUP float* diagonal = (MSL_THREADGROUP float*)(scratch);
   const uint row = lane / 4;
   const uint column = lane % 4 * 2;
@@ -183,7 +167,7 @@ METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& pa
   simdgroup_multiply_accumulate(sum, factors, part, sum);
 
 }
-# 203 "Shaders/stored.h"
+# 187 "Shaders/stored.h"
 template <typename T, uint GROUPS, uint N, uint R, uint M>
 METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[N][kChunkTiles],
                            MSL_THREAD const float (&terms)[N][2 * GROUPS], MSL_THREAD const uint (&x)[M][kChunkTiles],
@@ -207,7 +191,7 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
       for (uint i = 0; i < N; ++i) {
         part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-# 242 "Shaders/stored.h"
+# 226 "Shaders/stored.h"
       for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
 
         for (uint i = 0; i < N; ++i) {
@@ -277,28 +261,5 @@ METAL_FUNC void stage_terms(Stored<true> kind, MSL_THREAD const Share<BITS>& sha
     }
   }
 }
-# 314 "Shaders/stored.h"
-template <typename T, uint BITS, uint R, uint M>
-METAL_FUNC void multiply_pair(Stored<false> kind, MSL_THREAD SumTile (&acc)[R][M], uint first,
-                              MSL_THREAD const uint (&w)[2][kChunkTiles], MSL_THREAD const uint (&x)[M][kChunkTiles],
-                              MSL_THREADGROUP const float* staged, uint row, MSL_CONSTANT pagoda_args::Scales& scales,
-                              MSL_THREADGROUP uint* scratch, uint lane) {
-  pair_multiply<T, R, M>(acc, first, w, x, scratch, lane);
-}
-
-template <typename T, uint BITS, uint R, uint M>
-METAL_FUNC void multiply_pair(Stored<true> kind, MSL_THREAD SumTile (&acc)[R][M], uint first,
-                              MSL_THREAD const uint (&w)[2][kChunkTiles], MSL_THREAD const uint (&x)[M][kChunkTiles],
-                              MSL_THREADGROUP const float* staged, uint row, MSL_CONSTANT pagoda_args::Scales& scales,
-                              MSL_THREADGROUP uint* scratch, uint lane) {
-  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
-  float terms[2][2 * GROUPS];
-
-  for (uint i = 0; i < 2; ++i) {
-
-    for (uint g = 0; g < 2 * GROUPS; ++g) {
-      terms[i][g] = staged[(row + 8 * i + lane / 4) * 2 * GROUPS + g];
-    }
-  }
-  add_groups<T, GROUPS, 2, R, M>(acc, first, w, terms, x, (scales.kind & kHasMins) != 0, scratch, lane);
-}
+# 298 "Shaders/stored.h"
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }

@@ -64,6 +64,22 @@ METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
 
 }
 # 87 "Shaders/tiles.h"
+template <typename T>
+METAL_FUNC void make_row_tiles(uint4 words, MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[4], MSL_THREADGROUP uint* scratch,
+                               uint lane) {
+# 97 "Shaders/tiles.h"
+  for (uint j = 0; j < 4; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+  for (uint j = 0; j < 4; ++j) {
+    simdgroup_load(tiles[j], (MSL_THREADGROUP const T*)(scratch + j * 32), 8);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+}
+# 111 "Shaders/tiles.h"
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[2][kChunkTiles],
                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
@@ -72,7 +88,7 @@ METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_T
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-# 112 "Shaders/tiles.h"
+# 136 "Shaders/tiles.h"
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch, lane);
@@ -100,7 +116,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
-# 152 "Shaders/tiles.h"
+# 176 "Shaders/tiles.h"
     for (uint i = 0; i < R; ++i) {
 
       for (uint j = 0; j < kChunkTiles; ++j) {
@@ -113,7 +129,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 
 
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
-# 167 "Shaders/tiles.h"
+# 191 "Shaders/tiles.h"
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(scratch);
   simdgroup_store(total, sums, 8);
   simdgroup_store(part, sums + 64, 8);
