@@ -115,6 +115,8 @@ class BinaryArchive : public NS::Object {
   bool serializeToURL(const NS::URL* url, NS::Error** error) { PAGODA_SEND(bool, "serializeToURL:error:", url, error); }
 };
 
+class Fence : public NS::Object {};
+
 class ComputeCommandEncoder : public NS::Object {
  public:
   void setComputePipelineState(const ComputePipelineState* state) {
@@ -129,6 +131,8 @@ class ComputeCommandEncoder : public NS::Object {
   void dispatchThreadgroups(Size threadgroupsPerGrid, Size threadsPerThreadgroup) {
     PAGODA_SEND(void, "dispatchThreadgroups:threadsPerThreadgroup:", threadgroupsPerGrid, threadsPerThreadgroup);
   }
+  void updateFence(const Fence* fence) { PAGODA_SEND(void, "updateFence:", fence); }
+  void waitForFence(const Fence* fence) { PAGODA_SEND(void, "waitForFence:", fence); }
   void memoryBarrier(BarrierScope scope) { PAGODA_SEND(void, "memoryBarrierWithScope:", scope); }
   void endEncoding() { PAGODA_SEND(void, "endEncoding"); }
 };
@@ -139,18 +143,53 @@ class CommandBufferDescriptor : public NS::Object {
     PAGODA_SEND_TO_CLASS(CommandBufferDescriptor*, "MTLCommandBufferDescriptor", "alloc");
   }
   CommandBufferDescriptor* init() { PAGODA_SEND(CommandBufferDescriptor*, "init"); }
+  void setRetainedReferences(bool retainedReferences) {
+    PAGODA_SEND(void, "setRetainedReferences:", retainedReferences);
+  }
   void setErrorOptions(CommandBufferErrorOption errorOptions) { PAGODA_SEND(void, "setErrorOptions:", errorOptions); }
+};
+
+class Event : public NS::Object {};
+
+class SharedEvent : public Event {
+ public:
+  bool waitUntilSignaledValue(uint64_t value, uint64_t milliseconds) {
+    PAGODA_SEND(bool, "waitUntilSignaledValue:timeoutMS:", value, milliseconds);
+  }
 };
 
 class CommandBuffer : public NS::Object {
  public:
+  void encodeSignalEvent(const Event* event, uint64_t value) {
+    PAGODA_SEND(void, "encodeSignalEvent:value:", event, value);
+  }
   ComputeCommandEncoder* computeCommandEncoder(DispatchType dispatchType) {
     PAGODA_SEND(ComputeCommandEncoder*, "computeCommandEncoderWithDispatchType:", dispatchType);
   }
   void commit() { PAGODA_SEND(void, "commit"); }
   void waitUntilCompleted() { PAGODA_SEND(void, "waitUntilCompleted"); }
+  double GPUStartTime() const { PAGODA_SEND(double, "GPUStartTime"); }  // seconds
+  double GPUEndTime() const { PAGODA_SEND(double, "GPUEndTime"); }
   CommandBufferStatus status() const { PAGODA_SEND(CommandBufferStatus, "status"); }
   NS::Error* error() const { PAGODA_SEND(NS::Error*, "error"); }
+};
+
+// Since macOS 15 and iOS 18, as the calls that take one.
+class ResidencySetDescriptor : public NS::Object {
+ public:
+  static ResidencySetDescriptor* alloc() {
+    PAGODA_SEND_TO_CLASS(ResidencySetDescriptor*, "MTLResidencySetDescriptor", "alloc");
+  }
+  ResidencySetDescriptor* init() { PAGODA_SEND(ResidencySetDescriptor*, "init"); }
+};
+
+class ResidencySet : public NS::Object {
+ public:
+  void addAllocation(const Buffer* allocation) { PAGODA_SEND(void, "addAllocation:", allocation); }
+  void removeAllocation(const Buffer* allocation) { PAGODA_SEND(void, "removeAllocation:", allocation); }
+  void commit() { PAGODA_SEND(void, "commit"); }
+  void requestResidency() { PAGODA_SEND(void, "requestResidency"); }
+  void endResidency() { PAGODA_SEND(void, "endResidency"); }
 };
 
 class CommandQueue : public NS::Object {
@@ -158,6 +197,7 @@ class CommandQueue : public NS::Object {
   CommandBuffer* commandBuffer(const CommandBufferDescriptor* descriptor) {
     PAGODA_SEND(CommandBuffer*, "commandBufferWithDescriptor:", descriptor);
   }
+  void addResidencySet(const ResidencySet* residencySet) { PAGODA_SEND(void, "addResidencySet:", residencySet); }
 };
 
 class Device : public NS::Object {
@@ -167,6 +207,11 @@ class Device : public NS::Object {
   NS::UInteger currentAllocatedSize() const { PAGODA_SEND(NS::UInteger, "currentAllocatedSize"); }
   NS::UInteger maxBufferLength() const { PAGODA_SEND(NS::UInteger, "maxBufferLength"); }
   bool supportsFamily(GPUFamily gpuFamily) { PAGODA_SEND(bool, "supportsFamily:", gpuFamily); }
+  SharedEvent* newSharedEvent() { PAGODA_SEND(SharedEvent*, "newSharedEvent"); }
+  Fence* newFence() { PAGODA_SEND(Fence*, "newFence"); }
+  ResidencySet* newResidencySet(const ResidencySetDescriptor* desc, NS::Error** error) {
+    PAGODA_SEND(ResidencySet*, "newResidencySetWithDescriptor:error:", desc, error);
+  }
   CommandQueue* newCommandQueue() { PAGODA_SEND(CommandQueue*, "newCommandQueue"); }
   Buffer* newBuffer(NS::UInteger length, ResourceOptions options) {
     PAGODA_SEND(Buffer*, "newBufferWithLength:options:", length, options);
