@@ -3,5 +3,6 @@
 #include "../../src/io/config/fields.cpp"
 #include "../../src/io/config/latents.cpp"
 #include "../../src/io/config/model_config.cpp"
+#include "../../src/io/config/olmo.cpp"
 #include "../../src/io/config/preprocessor.cpp"
 #include "../../src/io/config/rope.cpp"

@@ -29,10 +29,13 @@ class Weight {
   virtual int64_t cols() const noexcept = 0;
   virtual WeightFormat format() const noexcept = 0;
   virtual size_t size_bytes() const noexcept = 0;  // on the device, after repacking
-  // The device's own representation, to be saved in a file for adopt_weight(); empty if the host cannot see it.
+  // The device's own representation, to be saved in a file for adopt_weight(); empty if the host cannot see it, see
+  // Device::read_weight().
   virtual std::span<const std::byte> bytes() const noexcept = 0;
   // The weights that this one was joined from, in the order of their rows; empty: it is one.
   virtual std::span<const std::unique_ptr<Weight>> pieces() const noexcept { return {}; }
+  // Whether its experts are in files, so that only expert_matmul can use it; see Device::stream_experts().
+  virtual bool is_streamed() const noexcept { return false; }
 };
 
 constexpr int64_t kPieceRows = 16;
@@ -48,6 +51,20 @@ struct WeightSource {
   std::function<Status(int64_t row_begin, int64_t row_count, std::span<std::byte> into)> read_stored{};
   // After some rows, on the thread that makes the weight; an error ends the load.
   std::function<Status(int64_t num_rows)> rows_done{};
+};
+
+// Rows of a weight that have one format, and the source of these rows alone.
+struct WeightPart {
+  WeightSource source;
+  WeightFormat format;
+};
+
+// Since the load.
+struct ExpertStats {
+  uint64_t memory_bytes = 0;  // of all slots
+  // Experts in the products of steps: in memory, being read already, and not.
+  uint64_t num_hits = 0, num_late = 0, num_misses = 0;
+  uint64_t num_reads = 0, read_bytes = 0;  // as in memory
 };
 
 struct StepLimits {
@@ -180,11 +197,29 @@ class Device {
   // Identifies the meaning of Weight::bytes() for a format: equal text means equal layout, on any machine and in any
   // version. Empty if weights cannot be adopted.
   virtual std::string weight_layout(WeightFormat) const { return {}; }
-  // Wraps bytes that make_weight() produced under the same layout. `bytes` is only read.
+  // Whether make_weight() arranges or quantises the rows of a format, instead of copying or widening them.
+  virtual bool repacks(WeightFormat) const noexcept { return false; }
+  // Copies from byte `offset` of a weight's own representation, if Weight::bytes() is empty.
+  virtual Status read_weight(const Weight&, [[maybe_unused]] size_t offset, std::span<std::byte>) {
+    return make_error(StatusCode::unsupported, info().name + " reads no weights");
+  }
+  // Wraps or copies bytes that make_weight() produced under the same layout. `bytes` is only read.
   virtual Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat, [[maybe_unused]] int64_t rows,
                                                        [[maybe_unused]] int64_t cols, std::unique_ptr<Buffer>) {
     return make_error(StatusCode::unsupported, info().name + " adopts no weights");
   }
+
+  // Whether experts may stay in their files.
+  virtual bool streams_experts() const noexcept { return false; }
+  // A matrix of experts with as many rows each, of which nothing is read now: expert_matmul reads the experts that it
+  // needs. What the sources refer to outlives the device.
+  virtual Result<std::unique_ptr<Weight>> stream_experts(std::vector<WeightPart>,
+                                                         [[maybe_unused]] int64_t num_experts) {
+    return make_error(StatusCode::unsupported, info().name + " keeps all experts in memory");
+  }
+  // Allocates memory for the experts of all those matrices, after the last of them.
+  virtual Status allocate_experts([[maybe_unused]] int64_t size_bytes) { return ok_status(); }
+  virtual ExpertStats expert_stats() const { return {}; }
 
   // Allocates the device's own scratch memory for steps within `limits`.
   virtual Status reserve(const StepLimits& limits) = 0;

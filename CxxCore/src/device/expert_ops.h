@@ -24,6 +24,9 @@ struct RouteExpertsArgs {
   Tensor bias{};  // f32 [E], optional; only with a sigmoid
   int64_t num_groups = 1, groups_per_token = 1;
   float scale = 1.0f;
+  // Weights whose products with these ids follow, or null: if they are in files, the device begins to read.
+  const Weight* experts_in = nullptr;
+  const Weight* experts_out = nullptr;
 };
 
 // out[t * k + j] = x W_e^T with e = ids[t][j] and W_e the e-th slice of the weight; silu_mul as in MatmulArgs. The rows

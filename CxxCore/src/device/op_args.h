@@ -139,7 +139,7 @@ constexpr int64_t gdn_state_index(int64_t d, int64_t j, int64_t dk, int64_t dv) 
 }
 
 // Block-anchored Gated DeltaNet. q and k are the raw convolution outputs; the op normalises them (L2, eps 1e-6, per
-// head), scales q by 1 / sqrt(Dk), and computes g = -exp(A_log) softplus(a + dt_bias), beta = sigmoid(b).
+// head), scales q by 1 / sqrt(Dk), and computes g = -exp(A_log) softplus(a + dt_bias), beta = beta_scale sigmoid(b).
 // V-head h uses K-head h / (Hv / Hk). Row of a token inside its block: position % kGdnBlock.
 struct GdnArgs {
   Tensor q, k;            // f32 [T, Hk, Dk], rows strided
@@ -147,11 +147,12 @@ struct GdnArgs {
   Tensor a, b;            // f32 [T, Hv]
   Tensor a_log, dt_bias;  // f32 [Hv]
   SequenceArgs sequences;
-  Tensor state;   // f32 [slots, Hv, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
-  Tensor k_rows;  // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
-  Tensor u_rows;  // f32 [slots, Hv, kGdnBlock, Dv]
-  Tensor g_rows;  // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary
-  Tensor out;     // f32 [T, Hv, Dv]
+  Tensor state;             // f32 [slots, Hv, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
+  Tensor k_rows;            // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
+  Tensor u_rows;            // f32 [slots, Hv, kGdnBlock, Dv]
+  Tensor g_rows;            // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary
+  Tensor out;               // f32 [T, Hv, Dv]
+  float beta_scale = 1.0f;  // 2 if a token may reverse what the state has stored under its key
 };
 
 // out = x * rsqrt(mean(x^2) + eps) * w * silu(z), per head

@@ -20,8 +20,8 @@ struct Positions {
   double visible = 0;  // (query, key) pairs
 };
 
-// `window`: maximum positions that a row attends to; 0: all. If the lengths are not visible to the host, every sequence
-// counts as one row with max_context positions.
+// `window`: maximum positions that a row attends to; 0: all that precede it. If the lengths are not visible to the
+// host, every sequence counts as one row with max_context positions.
 Positions positions(const SequenceArgs& sequences, int64_t window) noexcept {
   Positions sum;
   if (sequences.context_lens.buffer->host_pointer() == nullptr) {
@@ -37,6 +37,21 @@ Positions positions(const SequenceArgs& sequences, int64_t window) noexcept {
       const int64_t seen = context - rows + r + 1;
       sum.visible += number(window > 0 ? std::min(seen, window) : seen);
     }
+  }
+  return sum;
+}
+
+// Of rows that attend to every position of their sequence, whether the host sees the lengths or not.
+Positions all_positions(const PagedAttentionArgs& a) noexcept {
+  const SequenceArgs& s = a.sequences;
+  if (s.context_lens.buffer->host_pointer() == nullptr)
+    return {.cached = number(s.context_lens.shape[0] * s.max_context), .visible = number(a.q.shape[0] * s.max_context)};
+  Positions sum;
+  const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
+  for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
+    const double context = number(host_data<int32_t>(s.context_lens)[b]);
+    sum.cached += context;
+    sum.visible += context * number(bounds[b + 1] - bounds[b]);
   }
   return sum;
 }
@@ -87,7 +102,7 @@ OpCost op_cost(const ReshapeAndCacheArgs& a) noexcept {
   return {.bytes = 2 * (tensor_bytes(a.k) + bytes_as(a.k, a.k_cache))};
 }
 OpCost op_cost(const PagedAttentionArgs& a) noexcept {
-  const Positions at = positions(a.sequences, a.window);
+  const Positions at = a.is_causal ? positions(a.sequences, a.window) : all_positions(a);
   return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
                    2 * at.cached * number(a.k_cache.shape[2]) * cache_row_bytes(a.k_cache),
           .operations = 4 * at.visible * number(a.q.shape[1] * a.q.shape[2])};
@@ -138,6 +153,10 @@ OpCost op_cost(const AdapterArgs& a) noexcept {
   return {.bytes = 4 * elements + tensor_bytes(a.x) + 2 * tensor_bytes(a.out), .operations = 2 * elements};
 }
 OpCost op_cost(const SiluMulArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost op_cost(const LayerNormArgs& a) noexcept {
+  return {.bytes = tensor_bytes(a.x) * (a.residual.is_present() ? 3 : 1) + tensor_bytes(a.out)};
+}
+OpCost op_cost(const GeluArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
 OpCost op_cost(const KdaArgs& a) noexcept {
   OpCost cost = delta_rule(a);
   cost.bytes += tensor_bytes(a.a) + slots_bytes(a.g_rows, a.sequences);

@@ -9,6 +9,7 @@
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
 #include "device/pick_ops.h"
+#include "device/vision_ops.h"
 
 namespace pagoda::device {
 
@@ -45,5 +46,7 @@ OpCost op_cost(const LatentAttentionArgs& a) noexcept;  // as PagedAttentionArgs
 OpCost op_cost(const KdaArgs& a) noexcept;
 OpCost op_cost(const AdapterArgs& a) noexcept;  // an upper bound: every row has an adapter of its own
 OpCost op_cost(const SiluMulArgs& a) noexcept;
+OpCost op_cost(const LayerNormArgs& a) noexcept;
+OpCost op_cost(const GeluArgs& a) noexcept;
 
 }  // namespace pagoda::device

@@ -8,7 +8,6 @@ namespace pagoda::device {
 
 // The kernels that a model needs in every step. 0: it has no such layers.
 struct KernelNeeds {
-  DType kv_dtype = DType::f32;
   int64_t block_size = 16;  // tokens
   int64_t head_dim = 0;     // of attention
   int64_t k_dim = 0;        // of Gated DeltaNet's keys

@@ -6,7 +6,7 @@
 namespace pagoda::device {
 
 // out = (x - mean(x)) * rsqrt(var(x) + eps) * weight + bias, after x += residual when residual is present (x is
-// written). The variance is that of the whole row.
+// written). The variance is that of the whole row. The residual is consumed, as in RmsNormArgs.
 struct LayerNormArgs {
   Tensor x;             // f32 [T, H]
   Tensor residual;      // f32 [T, H] or absent

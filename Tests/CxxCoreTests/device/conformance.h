@@ -49,8 +49,6 @@ void compare(const std::string& what, const Tolerances& tolerances, const std::f
 inline constexpr WeightFormat kFormats[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
                                             WeightFormat::q4};
 inline std::string text(WeightFormat format) { return std::string(weight_format_name(format)); }
-// GPU kernels do not support int8 caches: gpu_device_test checks the error.
-inline Devices devices_for(DType type) { return type == DType::i8 ? Devices::without_kernels : Devices::all; }
 inline constexpr DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8};
 inline std::string text(DType dtype) { return std::string(dtype_name(dtype)); }
 inline std::string text(std::initializer_list<int64_t> numbers) {

@@ -74,6 +74,10 @@ PAGODA_TEST(device_cost_of_attention_counts_each_cached_row_once_in_any_layout) 
   CHECK_EQ(device::op_cost(args).operations, 4.0 * (21 + 5 + 6) * kHeads * kDim);
   args.k_cache.strides[1] = kDim, args.k_cache.strides[2] = 16 * kDim;  // as in the model's pools
   CHECK_EQ(device::op_cost(args).bytes, rows + 27 * position);
+  args.is_causal = false;
+  CHECK_EQ(device::op_cost(args).bytes, rows + 27 * position);
+  CHECK_EQ(device::op_cost(args).operations, 4.0 * (21 + 2 * 6) * kHeads * kDim);
+  args.is_causal = true;
   args.window = 4;
   CHECK_EQ(device::op_cost(args).bytes, rows + (4 + 5) * position);
   CHECK_EQ(device::op_cost(args).operations, 4.0 * (4 + 4 + 4) * kHeads * kDim);

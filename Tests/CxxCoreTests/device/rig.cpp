@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "base/kv_row.h"
@@ -106,6 +107,20 @@ std::vector<float> Rig::read(const Tensor& dense) {
     else if (dense.dtype == DType::f16) out[i] = f16_to_f32(reinterpret_cast<const uint16_t*>(raw.data())[i]);
     else if (dense.dtype == DType::i8) out[i] = static_cast<float>(reinterpret_cast<const int8_t*>(raw.data())[i]);
     else out[i] = bf16_to_f32(reinterpret_cast<const uint16_t*>(raw.data())[i]);
+  }
+  return out;
+}
+
+std::vector<float> Rig::read_cache(const Tensor& kv_cache) {
+  if (kv_cache.dtype != DType::i8) return read(kv_cache);
+  const Tensor rows = whole_rows(kv_cache);
+  const int64_t dim = kv_cache.shape[3];
+  const std::vector<std::byte> raw = bytes(rows);
+  std::vector<float> out;
+  for (const std::byte* row = raw.data(); row < raw.data() + raw.size(); row += rows.shape[3]) {
+    float scale = 0;
+    std::memcpy(&scale, row + kv_scale_offset(dim), sizeof scale);
+    for (int64_t i = 0; i < dim; ++i) out.push_back(scale * static_cast<float>(static_cast<int8_t>(row[i])));
   }
   return out;
 }

@@ -34,7 +34,8 @@ class Rig {
   device::Tensor longs(const std::vector<int64_t>& values);
   device::Weight* weight(const std::vector<float>& values, int64_t rows, int64_t cols, WeightFormat format);
 
-  std::vector<float> read(const device::Tensor& dense);  // f32, f16, bf16 or i8, as floats
+  std::vector<float> read(const device::Tensor& dense);           // f32, f16, bf16 or i8, as floats
+  std::vector<float> read_cache(const device::Tensor& kv_cache);  // the same, int8 rows times their scales
   std::vector<std::byte> bytes(const device::Tensor& dense);
 
  private:
@@ -46,6 +47,12 @@ class Rig {
   std::vector<std::unique_ptr<device::Weight>> weights_;
 };
 
+// A KV cache with its rows as they are in memory: those of int8 with their scales.
+inline device::Tensor whole_rows(device::Tensor kv_cache) {
+  kv_cache.shape[3] = kv_cache.strides[2];
+  return kv_cache;
+}
+
 // Every device of this machine and every CPU code path; PAGODA_TEST_DEVICE limits them to one device, with "cpu" to the
 // code paths of the CPU, with "simd" to those with vector instructions.
 std::vector<std::string> selected_devices();
@@ -53,7 +60,7 @@ std::vector<std::string> selected_devices();
 // The selected devices except the reference, with each CPU code path once, best first.
 std::vector<std::string> tested_devices();
 
-// Devices that run the kernels of Shaders/, which do not support int8 caches.
+// Devices that run the kernels of Shaders/.
 inline bool runs_kernels(const std::string& name) { return name == "software" || name == "cuda" || name == "metal"; }
 
 // Code paths whose bf16 instruction has its own summation order.

@@ -104,10 +104,9 @@ void check_taking_back(const std::string& what, Make make) {
 
 // make(device, threads) creates a fresh stream; every chunking must give the same bits on one device.
 template <class Make>
-void check_stream(const std::string& what, Make make, bool has_kernels = true) {
+void check_stream(const std::string& what, Make make) {
   const uint64_t start = seed(5);
   for (const std::string& name : selected_devices()) {
-    if (!has_kernels && runs_kernels(name)) continue;
     auto whole_stream = make(name, 2);
     const Bytes whole = run(*whole_stream, Chunks::whole, 0, start);
     const struct {

@@ -1,6 +1,9 @@
 // The CPU device: host memory, a thread pool, and the encoder that runs ops on it.
 #include "device/cpu/cpu_device.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "base/threads/usable_cores.h"
@@ -11,11 +14,15 @@
 #include "device/cpu/packed_weight.h"
 #include "device/cpu/stored/joined_weight.h"
 #include "device/cpu/stored/stored_weight.h"
+#include "device/cpu/stored/streamed_experts.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
 
 namespace pagoda::device::cpu {
 namespace {
+
+// Threads that read experts: enough to keep a disk busy, which one read at a time does not.
+constexpr int kFewestReaders = 4, kMostReaders = 16;
 
 class CpuDevice final : public Device {
  public:
@@ -28,6 +35,7 @@ class CpuDevice final : public Device {
         kernels_(kernels),
         pool_(std::move(pool)),
         scratch_(std::move(scratch)),
+        experts_(std::clamp(pool_->num_threads(), kFewestReaders, kMostReaders)),
         encoder_({&kernels, pool_.get(), reinterpret_cast<float*>(scratch_->host_pointer()), {}}) {}
   const DeviceInfo& info() const noexcept override { return info_; }
   Encoder& encoder() noexcept override { return encoder_; }
@@ -55,6 +63,7 @@ class CpuDevice final : public Device {
     return concat(is_packed(format) ? "" : concat("stored ", kStoredVersion, ", "), "packed ", kPackedVersion, " ",
                   kernels_.name, " run ", kernels_.packed.run, " ", name);
   }
+  bool repacks(WeightFormat format) const noexcept override { return has_blocks(format); }
   Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
                                                std::unique_ptr<Buffer> bytes) override {
     const size_t expected = weight_bytes(rows, cols, format);
@@ -70,6 +79,12 @@ class CpuDevice final : public Device {
     const DType dtype = format == WeightFormat::f16 ? DType::f16 : DType::f32;
     return std::unique_ptr<Weight>(new host::HostWeight(std::move(bytes), rows, cols, dtype));
   }
+  bool streams_experts() const noexcept override { return true; }
+  Result<std::unique_ptr<Weight>> stream_experts(std::vector<WeightPart> parts, int64_t num_experts) override {
+    return make_streamed_experts(std::move(parts), num_experts, kernels_, experts_);
+  }
+  Status allocate_experts(int64_t size_bytes) override { return experts_.allocate(size_bytes); }
+  ExpertStats expert_stats() const override { return experts_.stats(); }
   Status reserve(const StepLimits& limits) override {
     const MatmulPlan plan = plan_matmul(limits, pool_->num_threads());
     PAGODA_ASSIGN_OR_RETURN(matmul_buffer_, host::make_buffer(plan.size_bytes, "scratch of matmuls"));
@@ -94,6 +109,7 @@ class CpuDevice final : public Device {
   const Kernels& kernels_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Buffer> scratch_, matmul_buffer_;
+  host::ExpertStore experts_;
   CpuEncoder encoder_;
 };
 

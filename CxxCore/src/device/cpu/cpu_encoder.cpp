@@ -151,13 +151,18 @@ void CpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
   run_waiting();
   const Profile::Timer timer = profile_.start_rows(a.ids.shape[0], a.logits.shape[1] * a.ids.shape[1]);
   cpu::route_experts(context_, a);
+  if (has_fault() || a.experts_in == nullptr || !a.experts_in->is_streamed()) return;
+  expert_order_.sort(a.ids, a.logits.shape[1]);
+  prefetch_experts(a.experts_in, expert_order_);
+  prefetch_experts(a.experts_out, expert_order_);
 }
 void CpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   run_waiting();
   if (!accept(a) || !check(check_memory(a.out.shape[0], a.x.shape[1], context_.matmul))) return;
   expert_order_.sort(a.ids, a.num_experts);
   const Profile::Timer timer = profile_.start(a, static_cast<int64_t>(expert_order_.used.size()));
-  cpu::expert_matmul(context_, a, expert_order_);
+  // After an error the ids are those of numbers that were never computed.
+  if (!a.weight->is_streamed() || !has_fault()) check(cpu::expert_matmul(context_, a, expert_order_));
 }
 void CpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
   run_waiting();

@@ -16,8 +16,12 @@ struct ExpertOrder {
   void sort(const Tensor& ids, int64_t num_experts);
 };
 
+// Lets experts that are in files be read while other ops run.
+void prefetch_experts(const Weight* weight, const ExpertOrder& order) noexcept;
+
 void route_experts(const Context& context, const RouteExpertsArgs& args) noexcept;
-void expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept;
+// Fails if an expert cannot be read from its file.
+Status expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept;
 void combine_experts(const Context& context, const CombineExpertsArgs& args) noexcept;
 
 }  // namespace pagoda::device::cpu

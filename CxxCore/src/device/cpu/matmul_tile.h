@@ -17,7 +17,7 @@ inline int64_t padded_cols(int64_t cols) noexcept {
   return (cols + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
 }
 
-// Packs `x` [cols] into row `row` of the matmul memory, if the weight's products need it.
+// Packs `x` [cols] into row `row` of the matmul memory, if products with weights of the format need it.
 inline void pack_to(const Context& context, const Weight& any, const float* x, int64_t row, int thread) noexcept {
   const MatmulMemory& memory = context.matmul;
   if (is_stored(any.format()) || any.format() == WeightFormat::stored) {
@@ -28,11 +28,11 @@ inline void pack_to(const Context& context, const Weight& any, const float* x, i
                                 reinterpret_cast<int32_t*>(at + grouped_sums_at(padded))});
   }
   if (!is_packed(any.format())) return;
-  const PackedLayout& layout = static_cast<const PackedWeight&>(any).layout();
-  const PackedRow to{memory.values + row * MatmulMemory::row_bytes(layout.groups, layout.format), memory.scales + row,
-                     memory.sums + row};
-  if (layout.format == kPackedBf16) context.kernels->to_bf16(x, layout.cols, to);
-  else context.kernels->to_int8(x, layout.cols, memory.rotated_of(thread), to);
+  const PackedFormat format = packed_format(any.format());
+  const PackedRow to{memory.values + row * MatmulMemory::row_bytes(padded_cols(any.cols()) / kPackedColumns, format),
+                     memory.scales + row, memory.sums + row};
+  if (format == kPackedBf16) context.kernels->to_bf16(x, any.cols(), to);
+  else context.kernels->to_int8(x, any.cols(), memory.rotated_of(thread), to);
 }
 
 struct Rows {

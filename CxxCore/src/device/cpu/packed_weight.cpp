@@ -19,6 +19,7 @@ using host::kStepGroup;
 using host::Steps;
 
 constexpr int64_t kChunkBytes = int64_t{8} << 20;  // of the source, read per chunk
+constexpr int64_t kAloneBytes = int64_t{1} << 20;  // the same for one thread, which gains nothing from more
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
@@ -110,10 +111,6 @@ class Packer {
   std::byte* data_;
 };
 
-PackedFormat packed_format(WeightFormat format) noexcept {
-  return format == WeightFormat::q8 ? kPacked8 : format == WeightFormat::q4 ? kPacked4 : kPackedBf16;
-}
-
 }  // namespace
 
 PackedLayout packed_layout(WeightFormat format, int64_t rows, int64_t cols, int64_t run) noexcept {
@@ -173,18 +170,15 @@ void PackedWeight::load_row(const Kernels& kernels, int64_t row, float* scratch,
   for (int64_t i = 0; i < layout_.cols; ++i) to[i] = scratch[i] * at.channel_scales[c];
 }
 
-Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,
-                                                   const Kernels& kernels, ThreadPool& pool) {
-  PAGODA_RETURN_IF_ERROR(host::check_source(source));
-  const PackedLayout layout = packed_layout(format, source.rows, source.cols, kernels.packed.run);
-  PAGODA_ASSIGN_OR_RETURN(auto buffer,
-                          host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name));
-  const Packer packer(layout, kernels, buffer->host_pointer());
+Status fill_packed_weight(const WeightSource& source, WeightFormat format, const PackedLayout& layout,
+                          const Kernels& kernels, ThreadPool& pool, std::byte* to) {
+  const Packer packer(layout, kernels, to);
   std::vector<PackScratch> scratch(static_cast<size_t>(pool.num_threads()),
                                    PackScratch(layout.groups * kPackedColumns));
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
+  const int64_t chunk_bytes = pool.num_threads() > 1 ? kChunkBytes : kAloneBytes;
   const int64_t rows_per_read =
-      std::min(source.rows, round_up(std::max<int64_t>(1, kChunkBytes / row_bytes), kBlockChannels));
+      std::min(source.rows, round_up(std::max<int64_t>(1, chunk_bytes / row_bytes), kBlockChannels));
   std::vector<std::byte> rows(static_cast<size_t>(rows_per_read * row_bytes));
   const bool is_copied = layout.format == kPackedBf16 && source.dtype == DType::bf16;
   for (int64_t begin = 0; begin < source.rows; begin += rows_per_read) {
@@ -207,6 +201,16 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
                                                         weight_format_name(format), " cannot hold"));
     if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(count));
   }
+  return ok_status();
+}
+
+Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,
+                                                   const Kernels& kernels, ThreadPool& pool) {
+  PAGODA_RETURN_IF_ERROR(host::check_source(source));
+  const PackedLayout layout = packed_layout(format, source.rows, source.cols, kernels.packed.run);
+  PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                          host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name));
+  PAGODA_RETURN_IF_ERROR(fill_packed_weight(source, format, layout, kernels, pool, buffer->host_pointer()));
   return std::unique_ptr<Weight>(new PackedWeight(layout, format, std::move(buffer)));
 }
 

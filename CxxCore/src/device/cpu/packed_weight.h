@@ -32,6 +32,11 @@ constexpr bool is_packed(WeightFormat format) noexcept {
   return format == WeightFormat::bf16 || format == WeightFormat::q8 || format == WeightFormat::q4;
 }
 
+// Requires is_packed(format).
+constexpr PackedFormat packed_format(WeightFormat format) noexcept {
+  return format == WeightFormat::q8 ? kPacked8 : format == WeightFormat::q4 ? kPacked4 : kPackedBf16;
+}
+
 class PackedWeight final : public Weight {
  public:
   PackedWeight(const PackedLayout& layout, WeightFormat format, std::unique_ptr<Buffer> buffer) noexcept;
@@ -54,7 +59,10 @@ class PackedWeight final : public Weight {
   const std::byte* data_;
 };
 
-// Reads `source` in chunks and packs the blocks of each on all threads.
+// Reads `source` in chunks and packs the blocks of each on all threads of the pool, into memory of layout.size_bytes.
+Status fill_packed_weight(const WeightSource& source, WeightFormat format, const PackedLayout& layout,
+                          const Kernels& kernels, ThreadPool& pool, std::byte* to);
+// The same into memory of its own.
 Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,
                                                    const Kernels& kernels, ThreadPool& pool);
 

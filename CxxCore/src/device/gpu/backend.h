@@ -108,6 +108,9 @@ class Backend {
 
   // Barriers between launches since the last call; 0 if the backend does not count them.
   virtual int64_t take_barriers() noexcept { return 0; }
+
+  // Whether a thread has only 128 registers, fewer than the widest tiles of matmul_tiles need.
+  virtual bool has_few_registers() const noexcept { return false; }
 };
 
 }  // namespace pagoda::device::gpu

@@ -103,6 +103,12 @@ void CountingEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
 void CountingEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
   count("gelu_mul", op_cost(a), [&] { inner_.gelu_mul(a); });
 }
+void CountingEncoder::layer_norm(const LayerNormArgs& a) noexcept {
+  count("layer_norm", op_cost(a), [&] { inner_.layer_norm(a); });
+}
+void CountingEncoder::gelu(const GeluArgs& a) noexcept {
+  count("gelu", op_cost(a), [&] { inner_.gelu(a); });
+}
 void CountingEncoder::scale_rows(const ScaleRowsArgs& a) noexcept {
   count("scale_rows", op_cost(a), [&] { inner_.scale_rows(a); });
 }

@@ -44,6 +44,7 @@ class CountingBackend final : public Backend, private Pending {
   }
   Pending& repeat() noexcept override { return inner_->repeat(); }
   bool overlaps_launches() const noexcept override { return inner_->overlaps_launches(); }
+  bool has_few_registers() const noexcept override { return inner_->has_few_registers(); }
   bool has_tensor_units() const noexcept override { return inner_->has_tensor_units(); }
   bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
@@ -106,6 +107,8 @@ class CountingEncoder final : public Encoder {
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
   void kda(const KdaArgs&) noexcept override;
+  void layer_norm(const LayerNormArgs&) noexcept override;
+  void gelu(const GeluArgs&) noexcept override;
   void add_adapters(const AdapterArgs&) noexcept override;
   void silu_mul(const SiluMulArgs&) noexcept override;
   Pending& submit() noexcept override;

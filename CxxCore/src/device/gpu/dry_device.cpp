@@ -77,6 +77,7 @@ class DryBackend final : public Backend, private Pending {
     return *this;
   }
   bool overlaps_launches() const noexcept override { return overlaps_; }
+  bool has_few_registers() const noexcept override { return !overlaps_; }  // as Apple's GPUs, or NVIDIA's
   bool runs_launches() const noexcept override { return false; }
   int64_t take_barriers() noexcept override { return std::exchange(num_barriers_, 0); }
 

@@ -2,6 +2,7 @@
 #include "device/gpu/gpu_device.h"
 
 #include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
@@ -10,6 +11,7 @@
 #include "device/host/host_memory.h"
 #include "device/joined_weight.h"
 #include "device/support.h"
+#include "device/uploads.h"
 
 namespace pagoda::device::gpu {
 namespace {
@@ -18,7 +20,8 @@ class GpuDevice final : public Device,
                         public KernelSupport,
                         public KernelTiming,
                         public TensorProducts,
-                        public DeviceHealth {
+                        public DeviceHealth,
+                        public UploadsBeside {
  public:
   explicit GpuDevice(std::unique_ptr<Backend> backend)
       : backend_(std::make_unique<CountingBackend>(std::move(backend))),
@@ -44,13 +47,25 @@ class GpuDevice final : public Device,
   Result<std::unique_ptr<Weight>> join_weights(std::vector<std::unique_ptr<Weight>> pieces) override {
     return std::unique_ptr<Weight>(new JoinedWeight(std::move(pieces)));
   }
+  std::string weight_layout(WeightFormat format) const override {
+    return backend_->runs_launches() ? concat("gpu ", kWeightVersion, " ", weight_format_name(format)) : "";
+  }
+  bool repacks(WeightFormat format) const noexcept override { return is_quantised(format); }
+  Status read_weight(const Weight& weight, size_t offset, std::span<std::byte> into) override {
+    const auto& one = static_cast<const GpuWeight&>(weight);
+    return backend_->download(*one.buffer(), static_cast<int64_t>(offset), into.data(), into.size());
+  }
+  Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
+                                               std::unique_ptr<Buffer> bytes) override {
+    return loader_.adopt(format, rows, cols, {bytes->host_pointer(), bytes->size_bytes()});
+  }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);
   }
   Status check_support(const KernelNeeds& needs) const override {
     if (needs.latent_dim > 0)
-      PAGODA_RETURN_IF_ERROR(check_latents(needs.kv_dtype, needs.latent_dim, needs.latent_value_dim, needs.block_size));
-    if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.kv_dtype, needs.head_dim, needs.block_size));
+      PAGODA_RETURN_IF_ERROR(check_latents(needs.latent_dim, needs.latent_value_dim, needs.block_size));
+    if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.head_dim, needs.block_size));
     return check_gdn(needs.k_dim);
   }
   bool has_tensor_products() const noexcept override { return backend_->has_tensor_units(); }
@@ -77,6 +92,9 @@ class GpuDevice final : public Device,
   Status download(const Tensor& from, void* to, size_t size_bytes) noexcept override {
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
+  }
+  Status upload_beside(std::span<const Upload> uploads) noexcept override {
+    return device::upload_beside(backend_->inner(), uploads);
   }
   // Reports launches, bytes and encoding time by op and, if the backend can measure it, the kernel time of whole steps.
   // There is no kernel time by op, because launches overlap.

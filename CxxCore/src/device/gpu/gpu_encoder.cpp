@@ -5,13 +5,17 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/kv_row.h"
 
 namespace pagoda::device::gpu {
 
-Status check_cache_type(DType dtype) noexcept {
-  if (has_kernels(dtype)) return ok_status();
-  return make_error(StatusCode::unsupported, "GPU kernels have KV caches of float32, float16 and bfloat16, not " +
-                                                 std::string(dtype_name(dtype)));
+// Kernels read 16 codes of an int8 row at once.
+Status check_rows(const Tensor& cache) noexcept {
+  int64_t places = cache.offset_bytes;
+  for (int i = 0; i + 1 < cache.rank; ++i) places |= cache.strides[i];
+  if (cache.dtype != DType::i8 || places % kKvInt8Align == 0) return ok_status();
+  return make_error(StatusCode::unsupported,
+                    concat("GPU kernels have int8 caches whose rows begin at multiples of ", kKvInt8Align, " bytes"));
 }
 
 bool GpuEncoder::check(Status status) noexcept {

@@ -25,6 +25,7 @@
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
 #include "device/pick_ops.h"
+#include "device/vision_ops.h"
 
 namespace pagoda::device::gpu {
 
@@ -45,7 +46,7 @@ class GpuEncoder final : public Encoder, private Pending {
   // Whether products of 16-bit and quantised weights use matmul_tensor, including those of one row.
   void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
 
-  bool can(Op op) const noexcept override { return op != Op::layer_norm && op != Op::gelu && op != Op::full_attention; }
+  bool can(Op) const noexcept override { return true; }
   void embedding(const EmbeddingArgs&) noexcept override;
   void rms_norm(const RmsNormArgs&) noexcept override;
   void matmul(const MatmulArgs&) noexcept override;
@@ -69,6 +70,8 @@ class GpuEncoder final : public Encoder, private Pending {
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
   void kda(const KdaArgs&) noexcept override;
+  void layer_norm(const LayerNormArgs&) noexcept override;
+  void gelu(const GeluArgs&) noexcept override;
   void add_adapters(const AdapterArgs&) noexcept override;
   void silu_mul(const SiluMulArgs&) noexcept override;
 
@@ -122,7 +125,7 @@ class GpuEncoder final : public Encoder, private Pending {
   void sort_by_expert(const ExpertMatmulArgs&, int64_t tile_rows) noexcept;
   void expert_sums(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
   void expert_products(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
-  bool add_to(const RmsNormArgs&) noexcept;
+  bool add_to(const Tensor& x, const Tensor& residual) noexcept;
   void launch_maker(const RowMaker&) noexcept;
   void launch_norm(const RmsNormArgs&) noexcept;
   void launch_gated_norm(const GatedRmsNormArgs&) noexcept;
@@ -134,11 +137,13 @@ class GpuEncoder final : public Encoder, private Pending {
   void launch_rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
   pagoda_args::RopeAndCache rope_args(const ReshapeAndCacheArgs&) const noexcept;
   bool rotates_and_caches_for(const PagedAttentionArgs&) const noexcept;
-  void token_attention(const PagedAttentionArgs&, const pagoda_args::PagedAttention&, int64_t parts) noexcept;
+  bool full_attention(const PagedAttentionArgs&, const pagoda_args::PagedAttention&) noexcept;
+  void token_attention(const PagedAttentionArgs&, const pagoda_args::PagedAttention&, int64_t parts,
+                       std::initializer_list<Constant> constants) noexcept;
   void launch_waiting() noexcept;
   Status wait() noexcept override;
 
-  static constexpr size_t kMaxConstants = 3;  // per kernel
+  static constexpr size_t kMaxConstants = 4;  // per kernel
 
   // Waiting ops, of queries and of keys: a reshape_and_cache of those keys fuses all three into one launch; any other
   // op is launched after them.
@@ -176,10 +181,13 @@ constexpr uint32_t as_uint(int64_t n) noexcept { return static_cast<uint32_t>(n)
 // `t`, or if it is absent any existing tensor: a kernel needs a buffer for every binding.
 inline Slot or_else(const Tensor& t, const Tensor& other) noexcept { return t.is_present() ? Slot(t) : Slot(other); }
 
-// Whether there are kernels for a KV cache of that type.
-constexpr bool has_kernels(DType dtype) noexcept {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+// Whether its rows begin where kernels can read them.
+Status check_rows(const Tensor& cache) noexcept;
+
+// The kernel for a KV cache of one of the types that ops accept.
+inline const KernelId& of_cache(DType dtype, const KernelId& f32, const KernelId& f16, const KernelId& bf16,
+                                const KernelId& i8) noexcept {
+  return dtype == DType::f32 ? f32 : dtype == DType::f16 ? f16 : dtype == DType::bf16 ? bf16 : i8;
 }
-Status check_cache_type(DType dtype) noexcept;
 
 }  // namespace pagoda::device::gpu

@@ -3,13 +3,12 @@
 
 #include <cstdint>
 
-#include "base/dtype.h"
 #include "base/result.h"
 
 namespace pagoda::device::gpu {
 
-Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept;
+Status check_attention(int64_t head_dim, int64_t block_size) noexcept;
 Status check_gdn(int64_t k_dim) noexcept;
-Status check_latents(DType kv_dtype, int64_t dim, int64_t value_dim, int64_t block_size) noexcept;
+Status check_latents(int64_t dim, int64_t value_dim, int64_t block_size) noexcept;
 
 }  // namespace pagoda::device::gpu

@@ -32,6 +32,8 @@ class EagerEncoder : public Encoder, private Pending {
     return false;
   }
 
+  bool has_fault() const noexcept { return !fault_.is_ok(); }
+
   virtual void finish() noexcept {}  // runs ops that the encoder has deferred
 
  private:

@@ -179,12 +179,15 @@ size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept {
   return static_cast<size_t>(rows) * static_cast<size_t>(padded(cols)) * dtype_bytes(element_type(format));
 }
 
+Status fill_weight(const WeightSource& source, WeightFormat format, std::byte* to) {
+  return is_stored(format) ? read_stored_into(source, format, to) : read_into(source, format, to);
+}
+
 Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) {
   PAGODA_RETURN_IF_ERROR(is_stored(format) ? check_stored_source(source, format) : check_source(source));
   PAGODA_ASSIGN_OR_RETURN(auto buffer,
                           make_buffer(weight_bytes(source.rows, source.cols, format), "weight " + source.name));
-  PAGODA_RETURN_IF_ERROR(is_stored(format) ? read_stored_into(source, format, buffer->host_pointer())
-                                           : read_into(source, format, buffer->host_pointer()));
+  PAGODA_RETURN_IF_ERROR(fill_weight(source, format, buffer->host_pointer()));
   return std::unique_ptr<Weight>(new HostWeight(std::move(buffer), source.rows, source.cols, element_type(format)));
 }
 

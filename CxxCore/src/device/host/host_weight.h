@@ -38,6 +38,8 @@ size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept;
 // Reads and converts `source` in chunks of at most 4 MiB (or one row). A finite number that overflows the stored type
 // is an error: a silent infinity in a weight would surface as NaN logits much later.
 Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format);
+// The same into memory of weight_bytes(), which is zero after the columns of a row.
+Status fill_weight(const WeightSource& source, WeightFormat format, std::byte* to);
 
 // Accepts float types, a non-null reader, and sizes whose product does not overflow.
 Status check_source(const WeightSource& source);

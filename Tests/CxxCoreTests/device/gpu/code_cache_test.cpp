@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "device/gpu/cuda/compiler.h"
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 #include "support/test.h"
 
 namespace pagoda::test {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "device/gpu/cuda/cuda_backend.h"
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/rig.h"
@@ -68,6 +68,18 @@ std::vector<OpTime> kernels_of(Rig& rig) {
   return rig.device().take_profile();
 }
 
+// The kernels of a product that is large enough for any tile.
+std::vector<OpTime> large_product(const char* device) {
+  constexpr int64_t kRows = 1024, kOut = 1024, kWidth = 64;
+  Rig rig(device);
+  const Tensor x = rig.zeros(DType::f32, {kRows, kWidth}), out = rig.zeros(DType::f32, {kRows, kOut});
+  device::Weight* weight = rig.weight(std::vector<float>(kOut * kWidth), kOut, kWidth, WeightFormat::bf16);
+  device::set_kernel_timing(rig.device(), true);
+  CHECK_OK(ops::matmul(rig.encoder(), {.x = x, .weight = weight, .bias = {}, .out = out}));
+  CHECK_OK(rig.finish());
+  return rig.device().take_profile();
+}
+
 const OpTime* find(const std::vector<OpTime>& times, const char* name) {
   const auto found = std::ranges::find(times, name, &OpTime::name);
   return found != times.end() ? &*found : nullptr;
@@ -88,6 +100,13 @@ PAGODA_TEST(gpu_count_of_launches_for_a_token_of_the_0_8b_shape) {
 // Each launch but the first reads what the one before it wrote.
 PAGODA_TEST(gpu_count_of_barriers_for_a_token_of_the_0_8b_shape) {
   CHECK_EQ(decode_launches("dry", "4bit", true), 24 * 5 + 4);
+}
+
+// The first is as Apple's GPUs, whose threads have 128 registers.
+PAGODA_TEST(gpu_count_of_kernels_fits_the_registers) {
+  const auto narrow = large_product("dry"), wide = large_product("dry:overlap");
+  CHECK(find(narrow, "matmul_tiles_bf16_4") && !find(narrow, "matmul_tiles_bf16_8"));
+  CHECK(find(wide, "matmul_tiles_bf16_8") && !find(wide, "matmul_tiles_bf16_4"));
 }
 
 PAGODA_TEST(gpu_count_times_each_kernel_alone) {

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "device/gpu/software/software_backend.h"
+#include "device/uploads.h"
 
 namespace pagoda::device::gpu {
 
-class FarBackend final : public Backend {
+class FarBackend final : public Backend, public UploadsBeside {
  public:
   struct Counts {
     int64_t downloaded_bytes = 0;
@@ -33,6 +34,11 @@ class FarBackend final : public Backend {
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override {
     counts_.downloaded_bytes += static_cast<int64_t>(size_bytes);
     return inner_->download(near(from), offset_bytes, to, size_bytes);
+  }
+  Status upload_beside(std::span<const Upload> uploads) noexcept override {
+    std::vector<Upload> nearer(uploads.begin(), uploads.end());
+    for (Upload& upload : nearer) upload.to = &near(*upload.to);
+    return device::upload_beside<Backend>(*inner_, nearer);
   }
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override {
     return inner_->pipeline(kernel, constants);

@@ -33,17 +33,23 @@ PAGODA_TEST(gpu_device_refuses_attention_that_no_kernel_has) {
   refused(rig, "not 20");
   attend(rig, 16, 12, DType::f32);
   refused(rig, "not 12");
-  attend(rig, 16, 16, DType::i8);
-  refused(rig, "not int8");
-  attend(rig, 16, 16, DType::bf16);
-  CHECK_OK(rig.finish());
+  for (DType type : {DType::bf16, DType::i8}) {
+    attend(rig, 16, 16, type);
+    CHECK_OK(rig.finish());
+  }
 }
 
-PAGODA_TEST(gpu_device_refuses_int8_caches_before_it_writes_one) {
+// Kernels read 16 bytes of an int8 row at once.
+PAGODA_TEST(gpu_device_refuses_int8_caches_with_rows_between_multiples_of_16_bytes) {
   Rig rig("software");
-  const Tensor kv = rig.zeros(DType::f32, {1, 1, 8}), cache = rig.kv_cache(DType::i8, 1, 8, 1, 8);
-  CHECK_OK(ops::reshape_and_cache(rig.encoder(), {kv, kv, rig.longs({0}), cache, cache}));
-  refused(rig, "not int8");
+  const Tensor kv = rig.zeros(DType::f32, {1, 1, 8}), cache = rig.kv_cache(DType::i8, 2, 8, 2, 8);
+  Tensor moved = device::slice(device::slice(cache, 0, 0, 1), 2, 0, 1), odd = moved;
+  moved.offset_bytes += 4;
+  odd.strides[1] += 4;
+  for (const Tensor& rows : {moved, odd}) {
+    CHECK_OK(ops::reshape_and_cache(rig.encoder(), {kv, kv, rig.longs({0}), rows, rows}));
+    refused(rig, "multiples of 16 bytes");
+  }
 }
 
 PAGODA_TEST(gpu_device_refuses_recurrent_keys_of_more_than_256_dims) {

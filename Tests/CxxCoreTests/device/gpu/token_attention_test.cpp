@@ -40,7 +40,8 @@ Tensor filled_cache(Rig& rig, Random& random, const Heads& s, const Batch& batch
   }
   const Tensor cache = rig.kv_cache(s.type, n * max_blocks, s.block_size, s.kv_heads, s.dim);
   const Tensor x = rig.floats(rows, {num_slots, s.kv_heads, s.dim});
-  CHECK_OK(ops::reshape_and_cache(rig.encoder(), {x, x, rig.longs(slots), cache, cache}));
+  const Tensor other = rig.kv_cache(s.type, n * max_blocks, s.block_size, s.kv_heads, s.dim);
+  CHECK_OK(ops::reshape_and_cache(rig.encoder(), {x, x, rig.longs(slots), cache, other}));
   CHECK_OK(rig.finish());
   return cache;
 }
@@ -94,7 +95,7 @@ Results attend(const Heads& s, const Batch& batch, int64_t max_context, bool fus
   CHECK_OK(
       ops::paged_attention(rig.encoder(), {q, k_cache, v_cache, sequences, scale, s.window, out, s.softcap, sinks}));
   CHECK_OK(rig.finish());
-  Results results{rig.bytes(out), rig.bytes(k_cache), rig.bytes(v_cache)};
+  Results results{rig.bytes(out), rig.bytes(whole_rows(k_cache)), rig.bytes(whole_rows(v_cache))};
   for (const device::OpTime& op : rig.device().take_profile())
     if (op.name != "step") results.launches += op.calls;
   return results;
@@ -121,6 +122,8 @@ PAGODA_TEST(gpu_token_attention_gives_the_bits_of_single_ops) {
   compare_ops({DType::bf16, 8, 2, 32, 16, false}, within, 96, 1);
   compare_ops({DType::f16, 3, 3, 24, 8, true, 40, 1.5f, true}, within, 96, 1);
   compare_ops({DType::bf16, 2, 1, 256, 32}, {{33}, {1}}, 96, 1);
+  compare_ops({DType::i8, 8, 2, 40, 16}, within, 96, 1);
+  compare_ops({DType::i8, 2, 2, 256, 8, false, 40, 1.5f, true}, within, 96, 1);
 }
 
 // Partitions are merged in a separate launch; only the last one's threadgroup has the new key.
@@ -128,6 +131,7 @@ PAGODA_TEST(gpu_token_attention_gives_the_bits_of_single_ops_over_partitions) {
   const Batch over{{5, 255, 256, 511, 700, 1103}, {1, 1, 1, 1, 1, 1}};
   compare_ops({DType::bf16, 8, 1, 32, 16}, over, 1104, 2);
   compare_ops({DType::f32, 5, 1, 16, 8, false, 300, 0, true}, over, 1104, 2);
+  compare_ops({DType::i8, 3, 1, 64, 16, true, 300}, over, 1104, 2);
 }
 
 // Nine heads that share a KV head are two threadgroups, both of which would write the key; prompts have more tokens.

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "device/gpu/cuda/cuda_backend.h"
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 #include "device/gpu/far_backend.h"
 #include "device/rig.h"
 #include "support/test.h"
@@ -113,6 +113,33 @@ PAGODA_TEST(gpu_weight_loader_gives_the_same_bytes_for_any_number_of_threads) {
           }
       }
     }
+}
+
+// Bytes of a cache become the same weight on any backend, with any number of threads and rounds.
+PAGODA_TEST(gpu_weight_loader_adopts_the_bytes_of_a_weight) {
+  fake_cuda() = {};
+  FarBackend::Counts counts;
+  const auto near = software_backend();
+  FarBackend far(software_backend(), counts);
+  const auto late = late_backend();
+  for (const WeightFormat format : kFormats) {
+    const std::vector<std::byte> bytes = loaded(*near, Matrix(96, DType::f32), format, {.num_threads = 1});
+    for (const LoaderOptions& options :
+         {LoaderOptions{1, int64_t{1} << 20, int64_t{1} << 20}, {3, int64_t{1} << 20, 512}, {2, 4096, 1000}}) {
+      for (Backend* const backend : std::initializer_list<Backend*>{near.get(), &far, late.get()}) {
+        WeightLoader loader(*backend, options);
+        const auto weight = loader.adopt(format, kRows, 96, bytes);
+        REQUIRE_OK(weight);
+        CHECK_OK(loader.finish());
+        std::vector<std::byte> there(bytes.size());
+        CHECK_OK(backend->download(*static_cast<const GpuWeight&>(**weight).buffer(), 0, there.data(), there.size()));
+        CHECK(there == bytes && (*weight)->rows() == kRows && (*weight)->format() == format);
+      }
+    }
+    WeightLoader loader(*near);
+    for (const size_t size : {size_t{0}, bytes.size() - 1})
+      CHECK(loader.adopt(format, kRows, 96, std::span(bytes).first(size)).status.code == StatusCode::invalid_argument);
+  }
 }
 
 PAGODA_TEST(gpu_weight_loader_copies_rows_of_the_same_type) {

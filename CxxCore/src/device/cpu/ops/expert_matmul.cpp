@@ -1,10 +1,12 @@
 // expert_matmul: rows are packed grouped by expert; then a task computes 64 outputs of one expert for all its rows, so
-// that each expert in use is read from memory once.
+// that each expert in use is read from memory once. Experts in files are multiplied in the order in which they arrive,
+// which no result depends on.
 #include <algorithm>
 #include <cstring>
 
 #include "device/cpu/expert_kernels.h"
 #include "device/cpu/matmul_tile.h"
+#include "device/cpu/stored/streamed_experts.h"
 #include "device/host/access.h"
 #include "device/host/host_weight.h"
 
@@ -42,9 +44,10 @@ struct Task {
     return at<float>(args.x, has_own_row ? slot : slot / args.ids.shape[1]);
   }
 
-  // Multiplies channels [begin, begin + count) of the weight by `rows` of the order, into `out`.
-  void multiply(Rows rows, int64_t begin, int64_t count, float* out, int64_t stride, int thread) const noexcept {
-    over_pieces(*args.weight, begin, count, [&](const Weight& piece, int64_t first, int64_t channels, int64_t at) {
+  // Multiplies channels [begin, begin + count) of a weight by `rows` of the order, into `out`.
+  void multiply(const Weight& weight, Rows rows, int64_t begin, int64_t count, float* out, int64_t stride,
+                int thread) const noexcept {
+    over_pieces(weight, begin, count, [&](const Weight& piece, int64_t first, int64_t channels, int64_t at) {
       multiply_piece(piece, rows, first, channels, out + at, stride, thread);
     });
   }
@@ -64,16 +67,17 @@ struct Task {
               out + r * stride, stride, 1, count, weight.cols()});
   }
 
-  void run(int64_t expert, int64_t begin, int thread) const noexcept {
+  // Outputs from `begin` on of an expert, whose rows start at row `at_row` of `weight`.
+  void run(int64_t expert, const Weight& weight, int64_t at_row, int64_t begin, int thread) const noexcept {
     constexpr int64_t kStride = 2 * kGatedChannels + kBlockChannels;
     const Rows rows{order.first[expert], order.first[expert + 1] - order.first[expert]};
-    const int64_t count = std::min(kGatedChannels, width - begin), first = expert * rows_per_expert + begin;
+    const int64_t count = std::min(kGatedChannels, width - begin), first = at_row + begin;
     float* results = context.matmul.halves + thread * context.matmul.max_rows * kStride;
-    multiply(rows, first, count, results, kStride, thread);
+    multiply(weight, rows, first, count, results, kStride, thread);
     // The second half may start in the middle of a block: the channels before it are computed and discarded.
     const int64_t skipped = has_blocks(args.weight->format()) ? (first + width) % kBlockChannels : 0;
     if (args.silu_mul)
-      multiply(rows, first + width - skipped, skipped + count, results + kGatedChannels, kStride, thread);
+      multiply(weight, rows, first + width - skipped, skipped + count, results + kGatedChannels, kStride, thread);
     for (int64_t r = 0; r < rows.count; ++r) {
       float* to = at<float>(args.out, order.rows[rows.first + r]) + begin;
       const float* from = results + r * kStride;
@@ -85,15 +89,39 @@ struct Task {
 
 }  // namespace
 
-void expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {
+void prefetch_experts(const Weight* weight, const ExpertOrder& order) noexcept {
+  if (weight != nullptr && weight->is_streamed()) static_cast<const StreamedExperts*>(weight)->prefetch(order.used);
+}
+
+Status expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {
   const int64_t slots = args.out.shape[0], width = args.out.shape[1], k = args.x.shape[1];
   const Task task{context, args, order, width, args.weight->rows() / args.num_experts};
+  const bool is_streamed = args.weight->is_streamed();
+  const auto* streamed = is_streamed ? static_cast<const StreamedExperts*>(args.weight) : nullptr;
+  if (is_streamed) streamed->start(order.used);
   if (has_blocks(args.weight->format()))
     context.for_each(
         slots, k, [&](int64_t i, int thread) { pack_to(context, *args.weight, task.x_of(order.rows[i]), i, thread); });
   const int64_t parts = (width + kGatedChannels - 1) / kGatedChannels;
-  context.for_each(static_cast<int64_t>(order.used.size()) * parts, kGatedChannels * k,
-                   [&](int64_t i, int thread) { task.run(order.used[i / parts], i % parts * kGatedChannels, thread); });
+  const auto run_all = [&](size_t num_used, const auto& run) {
+    context.for_each(static_cast<int64_t>(num_used) * parts, kGatedChannels * k,
+                     [&](int64_t i, int thread) { run(i / parts, i % parts * kGatedChannels, thread); });
+  };
+  if (!is_streamed) {
+    run_all(order.used.size(), [&](int64_t i, int64_t begin, int thread) {
+      task.run(order.used[i], *args.weight, order.used[i] * task.rows_per_expert, begin, thread);
+    });
+    return ok_status();
+  }
+  while (true) {
+    auto ready = streamed->next();
+    if (!ready.is_ok()) return ready.status;
+    if (ready->empty()) return ok_status();
+    run_all(ready->size(), [&](int64_t i, int64_t begin, int thread) {
+      const auto& [expert, weight] = (*ready)[static_cast<size_t>(i)];
+      task.run(expert, *weight, 0, begin, thread);
+    });
+  }
 }
 
 }  // namespace pagoda::device::cpu

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kTaskRows = 2 * kBlockChannels;
 constexpr int64_t kRoundBytes = int64_t{64} << 20;  // of the source, between two reports of progress
+constexpr int64_t kAloneBytes = int64_t{1} << 20;   // of a task's rows on one thread: fewer, larger reads
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
@@ -156,22 +157,20 @@ void StoredWeight::load_row(int64_t row, std::byte* scratch, float* to) const no
   dequantise(*layout_.format, stored, layout_.cols, to);
 }
 
-Result<std::unique_ptr<Weight>> make_stored_weight(const WeightSource& source, WeightFormat format, ThreadPool& pool) {
-  PAGODA_RETURN_IF_ERROR(host::check_stored_source(source, format));
-  const StoredLayout layout = stored_layout(format, source.rows, source.cols);
-  PAGODA_ASSIGN_OR_RETURN(auto buffer,
-                          host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name));
-  const Arranger arranger(layout, buffer->host_pointer());
+Status fill_stored_weight(const WeightSource& source, const StoredLayout& layout, ThreadPool& pool, std::byte* to) {
+  const Arranger arranger(layout, to);
   const auto row_bytes = static_cast<int64_t>(stored_row_bytes(*layout.format, source.cols));
+  const int64_t task_rows =
+      pool.num_threads() > 1 ? kTaskRows : std::max(kTaskRows, std::min(kAloneBytes / row_bytes, source.rows));
   std::vector<std::vector<std::byte>> buffers(static_cast<size_t>(pool.num_threads()));
-  for (auto& of_thread : buffers) of_thread.resize(static_cast<size_t>(kTaskRows * row_bytes));
-  const int64_t round_rows = round_up(std::max<int64_t>(1, kRoundBytes / row_bytes), kTaskRows);
+  for (auto& of_thread : buffers) of_thread.resize(static_cast<size_t>(task_rows * row_bytes));
+  const int64_t round_rows = round_up(std::max<int64_t>(1, kRoundBytes / row_bytes), task_rows);
   Status failed = ok_status();
   std::mutex mutex;  // guards `failed`
   for (int64_t begin = 0; begin < source.rows; begin += round_rows) {
     const int64_t end = std::min(source.rows, begin + round_rows);
-    pool.parallel_for((end - begin + kTaskRows - 1) / kTaskRows, [&](int64_t task, int thread) {
-      const int64_t first = begin + task * kTaskRows, count = std::min(kTaskRows, end - first);
+    pool.parallel_for((end - begin + task_rows - 1) / task_rows, [&](int64_t task, int thread) {
+      const int64_t first = begin + task * task_rows, count = std::min(task_rows, end - first);
       std::vector<std::byte>& rows = buffers[static_cast<size_t>(thread)];
       const Status read =
           source.read_stored(first, count, std::span(rows).first(static_cast<size_t>(count * row_bytes)));
@@ -186,6 +185,15 @@ Result<std::unique_ptr<Weight>> make_stored_weight(const WeightSource& source, W
     PAGODA_RETURN_IF_ERROR(failed);
     if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(end - begin));
   }
+  return ok_status();
+}
+
+Result<std::unique_ptr<Weight>> make_stored_weight(const WeightSource& source, WeightFormat format, ThreadPool& pool) {
+  PAGODA_RETURN_IF_ERROR(host::check_stored_source(source, format));
+  const StoredLayout layout = stored_layout(format, source.rows, source.cols);
+  PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                          host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name));
+  PAGODA_RETURN_IF_ERROR(fill_stored_weight(source, layout, pool, buffer->host_pointer()));
   return std::unique_ptr<Weight>(new StoredWeight(format, layout, std::move(buffer)));
 }
 

@@ -44,7 +44,9 @@ class StoredWeight final : public Weight {
   const std::byte* data_;
 };
 
-// Reads and arranges `source` on all threads.
+// Reads and arranges `source` on all threads of the pool, into memory of layout.size_bytes.
+Status fill_stored_weight(const WeightSource& source, const StoredLayout& layout, ThreadPool& pool, std::byte* to);
+// The same into memory of its own.
 Result<std::unique_ptr<Weight>> make_stored_weight(const WeightSource& source, WeightFormat format, ThreadPool& pool);
 
 }  // namespace pagoda::device::cpu

@@ -131,7 +131,9 @@ CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files
       info_(std::move(info)),
       compiler_(std::move(compiler)),
       graphs_(driver_, stream, overlaps) {
-  driver_.cuEventCreate(&begin_, 0);  // without them a step has no timing, but everything else works
+  constexpr unsigned kNonBlocking = 1;
+  driver_.cuStreamCreate(&copy_stream_, kNonBlocking);  // without it copies use the default stream
+  driver_.cuEventCreate(&begin_, 0);                    // without them a step has no timing, but everything else works
   driver_.cuEventCreate(&end_, 0);
 }
 
@@ -142,6 +144,7 @@ CudaBackend::~CudaBackend() {
   pipelines_.clear();
   driver_.cuEventDestroy_v2(begin_);
   driver_.cuEventDestroy_v2(end_);
+  if (copy_stream_ != nullptr) driver_.cuStreamDestroy_v2(copy_stream_);
   driver_.cuStreamDestroy_v2(stream_);
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
 }
@@ -189,6 +192,20 @@ Status CudaBackend::upload(Buffer& to, int64_t offset_bytes, const void* from, s
   driver_.cuCtxSetCurrent(context_);
   const DeviceAddress address = static_cast<CudaBuffer&>(to).address() + static_cast<DeviceAddress>(offset_bytes);
   return cuda_status(driver_, driver_.cuMemcpyHtoDAsync_v2(address, from, size_bytes, stream_), "upload");
+}
+
+// On a stream of its own, for which only the calling thread waits, once.
+Status CudaBackend::upload_beside(std::span<const Upload> uploads) noexcept {
+  driver_.cuCtxSetCurrent(context_);
+  for (const Upload& upload : uploads) {
+    PAGODA_RETURN_IF_ERROR(check_range(*upload.to, upload.offset_bytes, upload.size_bytes, "upload"));
+    if (upload.size_bytes == 0) continue;
+    const DeviceAddress address =
+        static_cast<CudaBuffer&>(*upload.to).address() + static_cast<DeviceAddress>(upload.offset_bytes);
+    PAGODA_RETURN_IF_ERROR(cuda_status(
+        driver_, driver_.cuMemcpyHtoDAsync_v2(address, upload.from, upload.size_bytes, copy_stream_), "upload"));
+  }
+  return cuda_status(driver_, driver_.cuStreamSynchronize(copy_stream_), "upload");
 }
 
 Status CudaBackend::download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept {

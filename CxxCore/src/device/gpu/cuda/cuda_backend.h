@@ -16,12 +16,13 @@
 #include "device/gpu/hazards.h"
 #include "device/gpu/kernel_table.h"
 #include "device/support.h"
+#include "device/uploads.h"
 
 namespace pagoda::device::gpu::cuda {
 
 struct CudaPipeline;
 
-class CudaBackend final : public Backend, public DeviceHealth, private Pending {
+class CudaBackend final : public Backend, public DeviceHealth, public UploadsBeside, private Pending {
  public:
   // The first GPU that the driver lists. `unsupported` if there is none. `files` outlives the backend.
   static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
@@ -34,6 +35,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) override;
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
+  Status upload_beside(std::span<const Upload> uploads) noexcept override;
   Result<std::unique_ptr<Staging>> make_staging(size_t size_bytes) override;
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
@@ -60,6 +62,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   std::span<const KernelFile> files_;
   int device_;
   Handle context_, stream_;
+  Handle copy_stream_ = nullptr;            // of upload_beside()
   Handle begin_ = nullptr, end_ = nullptr;  // events around the step
   DeviceInfo info_;
   Compiler compiler_;

@@ -47,6 +47,7 @@ pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
   args.is_wide = is_wide(a);
   args.conv.tail_rows = 1;  // kernels divide by it
   args.q_scale = 1.0f / std::sqrt(static_cast<float>(a.q.shape[2]));
+  args.beta_scale = a.beta_scale;
   return args;
 }
 

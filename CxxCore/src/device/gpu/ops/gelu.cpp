@@ -13,6 +13,14 @@ void GpuEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
          {a.x, a.out}, args);
 }
 
+void GpuEncoder::gelu(const GeluArgs& a) noexcept {
+  pagoda_args::Gelu args{};
+  args.x_stride = a.x.strides[0];
+  args.width = as_uint(a.x.shape[1]);
+  args.is_exact = a.is_exact;
+  launch(kernels::gelu::kernel, {{as_uint(ceil_divide(a.x.shape[1], 128)), as_uint(a.x.shape[0])}}, {a.x}, args);
+}
+
 void GpuEncoder::scale_rows(const ScaleRowsArgs& a) noexcept {
   pagoda_args::ScaleRows args{};
   args.x_stride = a.x.strides[0];

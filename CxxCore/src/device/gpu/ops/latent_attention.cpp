@@ -30,8 +30,7 @@ pagoda_args::LatentAttention args_of(const LatentAttentionArgs& a, int64_t max_p
 
 }  // namespace
 
-Status check_latents(DType kv_dtype, int64_t dim, int64_t value_dim, int64_t block_size) noexcept {
-  PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));
+Status check_latents(int64_t dim, int64_t value_dim, int64_t block_size) noexcept {
   if (dim > kMaxLatentDim || value_dim > kMaxHeadDim || dim % kDimStep != 0 || value_dim % kDimStep != 0)
     return make_error(StatusCode::unsupported,
                       concat("GPU kernels have latents of up to 512 dims and rows of up to 576, in steps of 8; not ",
@@ -43,7 +42,7 @@ Status check_latents(DType kv_dtype, int64_t dim, int64_t value_dim, int64_t blo
 }
 
 void GpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
-  if (!check(check_latents(a.cache.dtype, a.q.shape[2], a.out.shape[2], a.cache.shape[1])) ||
+  if (!check(check_latents(a.q.shape[2], a.out.shape[2], a.cache.shape[1])) || !check(check_rows(a.cache)) ||
       !accept(a, a.sequences.cu_seqlens))
     return;
   const SequenceArgs& s = a.sequences;
@@ -53,11 +52,9 @@ void GpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
     return;
   const pagoda_args::LatentAttention args = args_of(a, max_parts);
   namespace attention = kernels::latent_attention;
-  const DType type = a.cache.dtype;
-  const KernelId& kernel =
-      type == DType::f32 ? attention::f32 : (type == DType::f16 ? attention::f16 : attention::bf16);
+  const KernelId& kernel = of_cache(a.cache.dtype, attention::f32, attention::f16, attention::bf16, attention::i8);
   const std::initializer_list<Constant> constants = {
-      {"use_window", false}, {"use_softcap", false}, {"use_sinks", false}};
+      {"use_window", false}, {"use_softcap", false}, {"use_sinks", false}, {"use_all_keys", false}};
   const bool has_prompts_only = num_sequences == 1 && tokens > 1;
   launch(kernel,
          {{as_uint(tokens * heads / kRows + num_sequences), has_prompts_only ? 1 : as_uint(num_parts(s, max_parts))}},

@@ -168,7 +168,8 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   const int64_t tiles = weight_tiles(weight.rows(), is_made, is_of_file && !is_direct);
   // Tiles of 128 rows of weights, if there are enough of them to keep a large GPU busy.
   const int64_t groups_of_rows = ceil_divide(args.rows, kRowsTile);
-  const bool is_wide = !is_of_file && groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
+  const bool is_wide = !is_of_file && !backend_.has_few_registers() &&
+                       groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
   const int64_t tile_rows = is_few ? 8 * tiles : is_wide ? 2 * kRowsTile : kRowsTile;  // of weights
   const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);                              // output columns per threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));

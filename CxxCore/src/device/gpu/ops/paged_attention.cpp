@@ -47,12 +47,13 @@ const KernelId& attention_kernel(DType cache, int64_t row_tiles) noexcept {
   namespace attention = kernels::paged_attention;
   if (cache == DType::f32) return attention::f32_1;
   if (cache == DType::f16) return row_tiles == 1 ? attention::f16_1 : attention::f16_2;
+  if (cache == DType::i8) return row_tiles == 1 ? attention::i8_1 : attention::i8_2;
   return row_tiles == 1 ? attention::bf16_1 : attention::bf16_2;
 }
 
 const KernelId& token_kernel(DType cache) noexcept {
   namespace token = kernels::token_attention;
-  return cache == DType::f32 ? token::f32 : cache == DType::f16 ? token::f16 : token::bf16;
+  return of_cache(cache, token::f32, token::f16, token::bf16, token::i8);
 }
 
 }  // namespace
@@ -69,8 +70,7 @@ int64_t GpuEncoder::context_class(int64_t max_context) const noexcept {
   return num_parts(sequences, std::numeric_limits<int64_t>::max());
 }
 
-Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept {
-  PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));
+Status check_attention(int64_t head_dim, int64_t block_size) noexcept {
   if (head_dim > kMaxDim || head_dim % kDimStep != 0)
     return make_error(StatusCode::unsupported,
                       concat("GPU kernels have attention heads of up to 256 dims, in steps of 8; not ", head_dim));
@@ -90,7 +90,7 @@ bool GpuEncoder::rotates_and_caches_for(const PagedAttentionArgs& a) const noexc
 }
 
 void GpuEncoder::token_attention(const PagedAttentionArgs& a, const pagoda_args::PagedAttention& attention,
-                                 int64_t parts) noexcept {
+                                 int64_t parts, std::initializer_list<Constant> constants) noexcept {
   num_waiting_ = 0;
   const ReshapeAndCacheArgs caching = *std::exchange(caching_, std::nullopt);
   const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
@@ -100,11 +100,12 @@ void GpuEncoder::token_attention(const PagedAttentionArgs& a, const pagoda_args:
          {q.x, k.x, caching.v, or_else(q.weight, q.inv_freq), or_else(k.weight, q.inv_freq), q.positions, q.inv_freq,
           caching.slot_mapping, a.k_cache, a.v_cache, a.sequences.context_lens, a.sequences.block_tables,
           or_else(a.sinks, a.q), scratch_.partials, a.out},
-         args, {{"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}});
+         args, constants);
 }
 
 void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
-  if (!check(check_attention(a.k_cache.dtype, a.q.shape[2], a.k_cache.shape[1])) || !accept(a, a.sequences.cu_seqlens))
+  if (!check(check_attention(a.q.shape[2], a.k_cache.shape[1])) || !check(check_rows(a.k_cache)) ||
+      !check(check_rows(a.v_cache)) || !accept(a, a.sequences.cu_seqlens))
     return;
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
@@ -112,16 +113,19 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   if (!check_scratch(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], max_parts), "paged_attention"))
     return;
   pagoda_args::PagedAttention args = args_of(a, max_parts);
+  if (!a.is_causal && full_attention(a, args)) return;
   const int64_t parts = num_parts(s, max_parts);
   const bool is_split = parts > 1 && (num_sequences > 1 || tokens == 1);
   args.is_split = is_split;
   // Two tiles of rows if there are prompts and they fit in 32 KiB of threadgroup memory.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
-  const std::initializer_list<Constant> constants = {
-      {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};
+  const std::initializer_list<Constant> constants = {{"use_window", a.window > 0},
+                                                     {"use_softcap", a.softcap > 0},
+                                                     {"use_sinks", a.sinks.is_present()},
+                                                     {"use_all_keys", !a.is_causal}};
   const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
-  if (rotates_and_caches_for(a)) token_attention(a, args, parts);
+  if (rotates_and_caches_for(a)) token_attention(a, args, parts, constants);
   else
     launch(attention_kernel(a.k_cache.dtype, row_tiles),
            {{as_uint(tiles), as_uint(a.k_cache.shape[2]), is_split ? as_uint(parts) : 1}},

@@ -6,7 +6,8 @@
 namespace pagoda::device::gpu {
 
 void GpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
-  if (!accept(a, a.slot_mapping) || !check(check_cache_type(a.k_cache.dtype)) || rope_and_cache(a)) return;
+  if (!accept(a, a.slot_mapping) || !check(check_rows(a.k_cache)) || !check(check_rows(a.v_cache)) || rope_and_cache(a))
+    return;
   pagoda_args::ReshapeAndCache args{};
   args.k_stride = a.k.strides[0];
   args.k_head_stride = a.k.strides[1];
@@ -22,8 +23,7 @@ void GpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
   args.dim = as_uint(a.k.shape[2]);
   args.block_size = as_uint(a.k_cache.shape[1]);
   namespace cache = kernels::reshape_and_cache;
-  const DType type = a.k_cache.dtype;
-  launch(type == DType::f32 ? cache::f32 : (type == DType::f16 ? cache::f16 : cache::bf16), {{as_uint(a.k.shape[0])}},
+  launch(of_cache(a.k_cache.dtype, cache::f32, cache::f16, cache::bf16, cache::i8), {{as_uint(a.k.shape[0])}},
          {a.k, a.v, a.slot_mapping, a.k_cache, a.v_cache}, args);
 }
 

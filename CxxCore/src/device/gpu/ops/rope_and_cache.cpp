@@ -58,8 +58,7 @@ void GpuEncoder::launch_rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
   const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
   const pagoda_args::RopeAndCache args = rope_args(a);
   namespace fused = kernels::rope_and_cache;
-  const DType type = a.k_cache.dtype;
-  launch(type == DType::f32 ? fused::f32 : (type == DType::f16 ? fused::f16 : fused::bf16),
+  launch(of_cache(a.k_cache.dtype, fused::f32, fused::f16, fused::bf16, fused::i8),
          {{args.q_heads + 2 * args.kv_heads, as_uint(q.x.shape[0])}, 32},
          {q.x, k.x, a.v, or_else(q.weight, q.inv_freq), or_else(k.weight, q.inv_freq), q.positions, q.inv_freq,
           a.slot_mapping, a.k_cache, a.v_cache},

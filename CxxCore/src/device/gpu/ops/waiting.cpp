@@ -27,16 +27,16 @@ void GpuEncoder::launch_maker(const RowMaker& maker) noexcept {
   if (const auto* gate = std::get_if<SigmoidGateArgs>(&maker)) launch_gate(*gate);
 }
 
-// Whether the waiting product is the norm's residual and could be added to its x.
-bool GpuEncoder::add_to(const RmsNormArgs& a) noexcept {
-  if (!product_ || !a.residual.is_present() || !is_same_view(product_->args.out, a.residual)) return false;
+// Whether the waiting product is the residual of a norm and could be added to its x.
+bool GpuEncoder::add_to(const Tensor& x, const Tensor& residual) noexcept {
+  if (!product_ || !residual.is_present() || !is_same_view(product_->args.out, residual)) return false;
   Product product = *product_;
   const std::optional<MadeRows> made = made_rows(product.maker);
   const bool reads_x =
-      may_overlap(product.args.x, a.x) || (made && (may_overlap(made->x, a.x) || may_overlap(made->gate, a.x)));
+      may_overlap(product.args.x, x) || (made && (may_overlap(made->x, x) || may_overlap(made->gate, x)));
   if (reads_x) return false;
   product_.reset();
-  product.args.out = a.x;
+  product.args.out = x;
   product.adds = true;
   launch_product(product);
   return true;
@@ -44,7 +44,7 @@ bool GpuEncoder::add_to(const RmsNormArgs& a) noexcept {
 
 void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
   RmsNormArgs norm = a;
-  if (add_to(a)) norm.residual = {};
+  if (add_to(a.x, a.residual)) norm.residual = {};
   if (is_waiting()) launch_waiting();
   if (a.only_next && !norm.residual.is_present()) maker_ = norm;
   else launch_norm(norm);

@@ -10,6 +10,10 @@
 
 namespace pagoda::device::gpu {
 
+// The version of what RowPacker writes: files of another version are not read. The bytes are the same on every backend
+// and every host.
+constexpr int kWeightVersion = 1;
+
 // The formats of kernels, in the order of the tables in ops.
 enum class KernelFormat : uint8_t { f32, f16, bf16, q8, q4, s4, s8, s8f };
 // Whether it is a form of stored formats.
@@ -44,7 +48,10 @@ class GpuWeight final : public Weight {
     return pagoda::is_stored(format_) ? stored_form(quant_format(format_))->scales : pagoda_args::Scales{};
   }
   size_t size_bytes() const noexcept override { return buffer_->size_bytes(); }
-  std::span<const std::byte> bytes() const noexcept override { return {}; }
+  std::span<const std::byte> bytes() const noexcept override {
+    const std::byte* host = buffer_->host_pointer();
+    return host == nullptr ? std::span<const std::byte>() : std::span(host, buffer_->size_bytes());
+  }
 
   Buffer* buffer() const noexcept { return buffer_.get(); }
   const WeightLayout& layout() const noexcept { return layout_; }

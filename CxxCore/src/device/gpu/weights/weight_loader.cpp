@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <new>
 
 #include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/threads/usable_cores.h"
 #include "device/host/host_weight.h"
 
@@ -60,16 +62,55 @@ Status WeightLoader::fill(Buffer& buffer, const RowPacker& packer, const WeightS
   return ok_status();
 }
 
+Result<std::unique_ptr<Weight>> WeightLoader::adopt(WeightFormat format, int64_t rows, int64_t cols,
+                                                    std::span<const std::byte> bytes) {
+  const WeightLayout layout = weight_layout(rows, cols, format);
+  if (bytes.size() != static_cast<size_t>(layout.size_bytes))
+    return make_error(StatusCode::invalid_argument,
+                      concat("a weight of ", bytes.size(), " bytes cannot be adopted, expected ", layout.size_bytes));
+  PAGODA_ASSIGN_OR_RETURN(auto buffer, backend_.allocate(bytes.size(), "a weight from the cache"));
+  if (std::byte* host = buffer->host_pointer(); host != nullptr) {
+    PAGODA_RETURN_IF_ERROR(copy(bytes, host));
+  } else {
+    for (size_t begin = 0; begin < bytes.size();) {
+      const auto part = bytes.subspan(begin, std::min(bytes.size() - begin, static_cast<size_t>(options_.round_bytes)));
+      PAGODA_ASSIGN_OR_RETURN(Staging* const half, next_half(part.size()));
+      PAGODA_RETURN_IF_ERROR(copy(part, half->memory()));
+      PAGODA_RETURN_IF_ERROR(half->upload(*buffer, static_cast<int64_t>(begin), half->memory(), part.size()));
+      begin += part.size();
+    }
+  }
+  return std::unique_ptr<Weight>(new GpuWeight(std::move(buffer), rows, cols, format));
+}
+
+Status WeightLoader::copy(std::span<const std::byte> from, std::byte* to) {
+  const size_t task_bytes = static_cast<size_t>(options_.task_bytes);
+  const auto num_tasks = static_cast<int64_t>((from.size() + task_bytes - 1) / task_bytes);
+  auto run = [&](int64_t task, int) {
+    const auto part = from.subspan(static_cast<size_t>(task) * task_bytes);
+    std::memcpy(to + (from.size() - part.size()), part.data(), std::min(part.size(), task_bytes));
+  };
+  if (num_tasks > 1) PAGODA_RETURN_IF_ERROR(start_threads());
+  if (num_tasks > 1) pool_->parallel_for(num_tasks, run);
+  else
+    for (int64_t task = 0; task < num_tasks; ++task) run(task, 0);
+  return ok_status();
+}
+
+Status WeightLoader::start_threads() {
+  if (pool_) return ok_status();
+  const int num_threads = options_.num_threads > 0 ? options_.num_threads : std::min(usable_cores(), kMaxThreads);
+  PAGODA_ASSIGN_OR_RETURN(pool_, ThreadPool::create(num_threads));
+  scratch_.resize(static_cast<size_t>(num_threads));
+  return ok_status();
+}
+
 // Packs `count` rows on all threads. The error is that of the first failing rows, whichever thread had them.
 Status WeightLoader::pack(const RowPacker& packer, int64_t begin, int64_t count, const RowPlace& to,
                           const WeightLayout& layout) {
   const int64_t task_rows = std::max<int64_t>(1, options_.task_bytes / packer.source_row_bytes());
   const int64_t num_tasks = (count + task_rows - 1) / task_rows;
-  if (!pool_ && num_tasks > 1) {
-    const int num_threads = options_.num_threads > 0 ? options_.num_threads : std::min(usable_cores(), kMaxThreads);
-    PAGODA_ASSIGN_OR_RETURN(pool_, ThreadPool::create(num_threads));
-    scratch_.resize(static_cast<size_t>(num_threads));
-  }
+  if (num_tasks > 1) PAGODA_RETURN_IF_ERROR(start_threads());
   if (scratch_.empty()) scratch_.resize(1);
   std::mutex mutex;  // guards `failed`
   Status failed = ok_status();

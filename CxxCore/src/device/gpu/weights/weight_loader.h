@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/threads/thread_pool.h"
@@ -24,13 +25,19 @@ class WeightLoader {
   explicit WeightLoader(Backend& backend, const LoaderOptions& options = {}) noexcept
       : backend_(backend), options_(options) {}
   Result<std::unique_ptr<Weight>> make(const WeightSource& source, WeightFormat format);
+  // A weight of the bytes that make() gave another one; they are copied before this returns.
+  Result<std::unique_ptr<Weight>> adopt(WeightFormat format, int64_t rows, int64_t cols,
+                                        std::span<const std::byte> bytes);
   // Waits for the copies and frees threads and staging memory.
   Status finish() noexcept;
 
  private:
   Status fill(Buffer& buffer, const RowPacker& packer, const WeightSource& source, const WeightLayout& layout);
   Status pack(const RowPacker& packer, int64_t begin, int64_t count, const RowPlace& to, const WeightLayout& layout);
+  // Copies to `to` on all threads.
+  Status copy(std::span<const std::byte> from, std::byte* to);
   Result<Staging*> next_half(size_t size_bytes);
+  Status start_threads();
 
   Backend& backend_;
   LoaderOptions options_;

@@ -56,7 +56,7 @@ void run_token(Head& h, const GdnArgs& args, int64_t t, int64_t k_head, int64_t 
   }
   const double a = static_cast<double>(at<float>(args.a, t)[v_head]) + host_data<float>(args.dt_bias)[v_head];
   const double g = -std::exp(static_cast<double>(host_data<float>(args.a_log)[v_head])) * softplus(a);
-  const double beta = sigmoid(at<float>(args.b, t)[v_head]);
+  const double beta = args.beta_scale * sigmoid(at<float>(args.b, t)[v_head]);
   h.g_rows[row] = static_cast<float>((row > 0 ? h.g_rows[row - 1] : 0.0f) + g);
   decay(h, row);
   for (int64_t j = 0; j < h.dv; ++j)

@@ -146,6 +146,11 @@ MSL_FN void msl_set_word(simdgroup_matrix<T, 8, 8>& m, uint word) {
   if (TRANSPOSED) m.cols = word;
   else m.rows = word;
 }
+// Of a right operand that is not transposed.
+template <typename T>
+MSL_FN void msl_set_row_word(simdgroup_matrix<T, 8, 8>& m, uint word) {
+  m.cols = msl_movmatrix(word);
+}
 MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
   total.msl_e[0] = total.msl_e[0] + part.msl_e[0];
   total.msl_e[1] = total.msl_e[1] + part.msl_e[1];

@@ -3,7 +3,3 @@
 #include "../../src/sampler/check_params.cpp"
 #include "../../src/sampler/draw_lists.cpp"
 #include "../../src/sampler/dry.cpp"
-#include "../../src/sampler/logit_blocks.cpp"
-#include "../../src/sampler/philox.cpp"
-#include "../../src/sampler/sampler.cpp"
-#include "../../src/sampler/shape.cpp"

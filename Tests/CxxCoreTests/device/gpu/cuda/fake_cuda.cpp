@@ -1,5 +1,5 @@
 // The functions of the fake driver.
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 
 #include <cstdlib>
 #include <cstring>

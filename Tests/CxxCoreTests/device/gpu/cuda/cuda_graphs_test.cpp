@@ -1,7 +1,7 @@
 // The CUDA backend's graphs without a GPU: the order of launches, replayed steps, and faults in a step.
 #include <array>
 
-#include "device/gpu/cuda_bench.h"
+#include "device/gpu/cuda/cuda_bench.h"
 
 using namespace pagoda;
 using namespace pagoda::test;

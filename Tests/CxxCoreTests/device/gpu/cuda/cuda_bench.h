@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/gpu/cuda/cuda_backend.h"
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 #include "support/test.h"
 
 namespace pagoda::test {

@@ -1,7 +1,7 @@
 // argmax on every device that has it: the token that the sampler takes, and -1 where the sampler refuses the row.
 #include <cstring>
 
-#include "device/gpu/logits_rows.h"
+#include "device/gpu/logits/logits_rows.h"
 #include "ops/argmax.h"
 #include "support/test.h"
 

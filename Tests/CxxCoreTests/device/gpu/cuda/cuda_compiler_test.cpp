@@ -1,7 +1,7 @@
 // The CUDA backend's compiler without a GPU: a kernel is compiled once for its constants, and errors are reported.
 #include <algorithm>
 
-#include "device/gpu/cuda_bench.h"
+#include "device/gpu/cuda/cuda_bench.h"
 #include "device/gpu/tensor_texts.h"
 
 using namespace pagoda;

@@ -1,5 +1,5 @@
 // The CUDA backend without a GPU: which libraries and GPUs it accepts, its memory, and faults of the device.
-#include "device/gpu/cuda_bench.h"
+#include "device/gpu/cuda/cuda_bench.h"
 
 using namespace pagoda;
 using namespace pagoda::test;
