@@ -40,8 +40,9 @@ struct ModelInfoResult {
   ModelInfo info;
 };
 
-// Receives the progress of a load in [0, 1], on the calling thread; returning false ends the load with `cancelled`.
-using ProgressCallback = bool (*)(void* PAGODA_NULLABLE context, double fraction);
+// Receives the progress of a load on the calling thread, in bytes of matrices on the device; returning false ends the
+// load with `cancelled`.
+using ProgressCallback = bool (*)(void* PAGODA_NULLABLE context, int64_t num_bytes, int64_t total_bytes);
 
 class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engine {
  public:

@@ -10,15 +10,19 @@
 namespace pagoda {
 
 struct EngineOptions {
-  std::string device = "auto";          // auto, cpu, metal, cuda, software, reference
-  std::string dtype = "auto";           // of weights: auto (the model's own), float32, float16, bfloat16
-  std::string quantize = "auto";        // weights: auto (as in the file), none (as dtype), bf16, 8bit, 4bit
-  std::string kv_dtype = "auto";        // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
-  std::string weight_cache = "";        // folder that caches repacked weights for the next load; "" = none
-  int64_t weight_cache_disk_bytes = 0;  // maximum total size of its files; 0 = 64 GiB
-  int32_t num_threads = 0;              // 0 = one per core
-  int32_t max_num_seqs = 16;            // maximum running sequences; 0 = 16, or as many as a card can serve, up to 256
-  int32_t max_num_batched_tokens = 0;   // tokens per step, prefill and decode; 0 = 256, or more on a GPU
+  std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
+  std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
+  std::string quantize = "auto";  // weights: auto (as in the file), none (as dtype), bf16, 8bit, 4bit
+  std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
+  bool keep_weights = true;       // whether repacked weights are cached in a file for the next load
+  std::string weight_cache = "";  // folder of those files; "" = the user's cache folder, if there is much to repack
+  int64_t weight_cache_disk_bytes = 0;  // maximum total size of the files; 0 = 64 GiB
+  // Memory for experts of mixtures, which are then read from the model's files when a step needs them; answers are
+  // bit-identical. 0 = all experts, or on the CPU, if the model does not fit, what the rest leaves. CPU only.
+  int64_t expert_memory_bytes = 0;
+  int32_t num_threads = 0;             // 0 = one per core
+  int32_t max_num_seqs = 16;           // maximum running sequences; 0 = 16, or as many as a card can serve, up to 256
+  int32_t max_num_batched_tokens = 0;  // tokens per step, prefill and decode; 0 = 256, or more on a GPU
   // Maximum milliseconds of a step in which sequences decode while prompts are read; 0 = about twice the time of a step
   // without prompts, on any device, -1 = no limit.
   double max_step_ms = 0;

@@ -191,7 +191,9 @@ Engine* load_engine(const ModelSource& source, const EngineOptions& options, Pro
                     Status* status) noexcept {
   Engine* engine = nullptr;
   *status = guarded([&]() -> Status {
-    const auto note = [&](double fraction) { return progress == nullptr || progress(context, fraction); };
+    const auto note = [&](int64_t num_bytes, int64_t total_bytes) {
+      return progress == nullptr || progress(context, num_bytes, total_bytes);
+    };
     PAGODA_ASSIGN_OR_RETURN(engine::LoadedModel loaded, engine::load(source, options, note));
     PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<engine::EngineThread> thread,
                             engine::EngineThread::start(std::move(loaded)));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/guard.h"
+#include "engine/load/weight_facts.h"
 #include "pipeline/mpi.h"
 #include "pipeline/stage.h"
 #include "pipeline/tcp.h"
@@ -48,8 +49,7 @@ Status run_stage(const ModelSource& source, const EngineOptions& options, const 
                             pipeline::Stage::open({.source = source,
                                                    .device = options.device,
                                                    .num_threads = options.num_threads,
-                                                   .weight_cache = options.weight_cache,
-                                                   .weight_cache_bytes = options.weight_cache_disk_bytes,
+                                                   .weight_cache = engine::weight_cache_of(source, options),
                                                    .timeout_ms = options.pipeline_timeout_ms,
                                                    .log = write}));
     if (address == "mpi") {

@@ -15,7 +15,7 @@ ActiveRequest::ActiveRequest(const Request& request, uint64_t id, EventCallback 
     : params(request.sampling),
       seed(request.sampling.has_seed ? request.sampling.seed : draw_seed()),
       stop_ids(request.sampling.stop_ids),
-      stop_strings(request.sampling.stop),
+      text(request.sampling.stop),
       row_callback(request.row_callback),
       num_prompt_logprobs(request.num_prompt_logprobs),
       progress_interval_ms(request.progress_interval_ms),

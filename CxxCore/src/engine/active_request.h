@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/adapters.h"
+#include "engine/answer_text.h"
 #include "engine/image_outputs.h"
 #include "engine/thinking.h"
 #include "grammar/mask/worker.h"
@@ -20,8 +21,6 @@
 #include "sampler/sampler.h"
 #include "speculate/lookup_index.h"
 #include "speculate/policy.h"
-#include "text/detokenizer.h"
-#include "text/stop_strings.h"
 
 namespace pagoda::engine {
 
@@ -38,10 +37,7 @@ struct ActiveRequest {
   std::shared_ptr<const Adapter> adapter;          // null: none; its memory stays until the request has ended
   std::optional<sampler::DryScratch> dry_scratch;  // if params.dry is on
   std::vector<int32_t> banned;  // for the token being sampled; reserved for all of params.banned and stop_ids
-  std::optional<text::Detokenizer> detokenizer;  // absent if the model has no tokenizer: events carry ids only
-  text::StopStrings stop_strings;
-  bool splits_thinking = true;    // the text of a chat: stop strings apply only after the thinking
-  bool is_before_answer = false;  // in the thinking, or in the white space after it
+  AnswerText text;
   Thinking thinking;
   std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token is allowed; shared with other requests
   std::shared_ptr<grammar::Guide> guide;           // the mask worker uses it too
@@ -70,7 +66,7 @@ struct ActiveRequest {
   Thinking draft_thinking;                       // after the drafts so far
   speculate::Offer offer;                        // describes its drafts in flight
   std::array<speculate::Acceptance, speculate::kNumSources> acceptance;
-  int32_t head_row = -1;  // its row in the last pass of the MTP head
+  int32_t previous_row = -1;  // its row in the last pass of the MTP head
   int32_t num_drafted = 0, num_accepted = 0;
   EventCallback callback = nullptr;
   void* context = nullptr;
@@ -84,6 +80,7 @@ struct ActiveRequest {
   int32_t num_generated() const noexcept { return sequence.num_tokens() - sequence.num_prompt_tokens; }
   bool is_scored() const noexcept { return is_checked || num_prompt_logprobs >= 0; }
   bool is_pooled() const noexcept { return pooling != Pooling::none; }
+  bool has_document() const noexcept { return guide && !thinking.is_open(); }  // its next token belongs to the grammar
   std::vector<float> embedding() const;
   bool is_progress_due(Clock::time_point now) const noexcept;
   void count_tokens(int32_t vocab_size);  // sets up penalties, if any are requested

@@ -27,7 +27,7 @@ void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes) {
   batch.block_copies.reserve(seqs);
   batch.slot_copies.reserve(seqs);
   batch.state_saves.reserve(static_cast<size_t>(sizes.max_state_saves));
-  batch.head_rows.reserve(seqs);
+  batch.previous_rows.reserve(seqs);
 }
 
 static void clear(model::ForwardBatch& batch) {
@@ -49,7 +49,7 @@ static void clear(model::ForwardBatch& batch) {
   batch.edits.clear();
   batch.masks.clear();
   batch.state_saves.clear();
-  batch.head_rows.clear();
+  batch.previous_rows.clear();
 }
 
 // Updates row `index` of the tables to the current length of the row's sequence.
@@ -147,7 +147,7 @@ void add_draft_row(const DraftRow& row, int32_t block_size, int32_t max_blocks_p
               batch.block_tables.begin() + static_cast<std::ptrdiff_t>(index) * max_blocks_per_seq);
   batch.table_changes.push_back({index, 0, used});
   batch.state_slots.push_back(row.sequence->state_slot);
-  batch.head_rows.push_back(row.head_row);
+  batch.previous_rows.push_back(row.previous_row);
 }
 
 }  // namespace pagoda::engine

@@ -21,7 +21,7 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
 struct DraftRow {
   const request::Sequence* sequence = nullptr;
   int32_t token = 0, position = 0;
-  int32_t head_row = -1;  // see ForwardBatch
+  int32_t previous_row = -1;  // see ForwardBatch
 };
 void begin_draft_batch(model::ForwardBatch& batch);
 void add_draft_row(const DraftRow& row, int32_t block_size, int32_t max_blocks_per_seq, model::ForwardBatch& batch);

@@ -23,6 +23,7 @@
 
 namespace pagoda::engine {
 
+constexpr auto kIdleTime = std::chrono::seconds(1);            // before what the policy has learned is written
 constexpr auto kOwnerPatience = std::chrono::milliseconds(5);  // between steps that only wait for owners of rows
 
 struct RowAnswer {
@@ -77,6 +78,7 @@ EngineThread::~EngineThread() {
 Result<std::unique_ptr<EngineThread>> EngineThread::start(LoadedModel loaded) {
   auto state = std::make_shared<State>();
   state->loaded = std::move(loaded);
+  if (!state->loaded.core.policy) state->loaded.core.policy = state->loaded.policy_file.read();
   state->core = std::make_unique<EngineCore>(*state->loaded.model, state->loaded.core);
   std::unique_ptr<EngineThread> engine(new EngineThread(state));
   try {
@@ -338,13 +340,23 @@ static void work(EngineCore& core, device::Device* device, Mailbox& mailbox) noe
   mailbox.profile_takers.clear();
 }
 
+// Until something arrives. Writing the small file after a second takes a fraction of a millisecond.
+void EngineThread::sleep(State& state, std::unique_lock<std::mutex>& lock) noexcept {
+  PolicyFile& file = state.loaded.policy_file;
+  if (!file.is_due(state.core->policy())) return state.wake.wait(lock);
+  if (state.wake.wait_for(lock, kIdleTime) == std::cv_status::no_timeout) return;
+  lock.unlock();
+  file.write(state.core->policy());
+  lock.lock();
+}
+
 void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
   EngineCore& core = *state->core;
   Mailbox mailbox;
   std::unique_lock lock(state->mutex);
   while (!state->closing) {
     if (state->mailbox.is_empty() && !core.has_work()) {
-      state->wake.wait(lock);
+      sleep(*state, lock);
       continue;
     }
     if (state->mailbox.is_empty() && core.waits_for_owners()) state->wake.wait_for(lock, kOwnerPatience);
@@ -360,6 +372,7 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
   mailbox.visits.clear();  // their callers learn it from the futures
   for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
   core.end_all(FinishReason::cancelled, ok_status());
+  if (state->loaded.policy_file.is_due(core.policy())) state->loaded.policy_file.write(core.policy());
   lock.lock();
   try {
     state->final_stats = core.stats();

@@ -68,6 +68,7 @@ class EngineThread {
   struct State;
   explicit EngineThread(std::shared_ptr<State> state) noexcept;
   static void run(const std::shared_ptr<State>& state) noexcept;
+  static void sleep(State& state, std::unique_lock<std::mutex>& lock) noexcept;
   std::optional<std::future<Status>> post(std::function<Status(EngineCore&)> body);  // empty after the end
   Status visit(std::function<Status(EngineCore&)> body);  // runs it between two steps, and waits for it
   Result<std::string> fingerprint();

@@ -100,7 +100,7 @@ Result<PrefixStore::ContentPtr> EngineThread::copy_prefix(const std::string& sal
         if (is_last) head.state_bytes = whole->head.state_bytes;
         Result<PrefixStore::ContentPtr> piece = ok_status();
         PAGODA_RETURN_IF_ERROR(visit([&](EngineCore& core) {
-          piece = core.copy_prefix(salt, tokens, std::move(head));
+          piece = core.prefixes().copy(salt, tokens, std::move(head));
           return piece.status;
         }));
         whole->blocks.insert(whole->blocks.end(), (*piece)->blocks.begin(), (*piece)->blocks.end());
@@ -135,8 +135,8 @@ Result<int32_t> EngineThread::save_prefix(const std::vector<int32_t>& ids, const
                                           const std::string& path) {
   PAGODA_ASSIGN_OR_RETURN(const std::string identity, fingerprint());
   int32_t count = 0;
-  PAGODA_RETURN_IF_ERROR(visit([&](const EngineCore& core) {
-    count = core.cached_prefix(cache_salt, ids);
+  PAGODA_RETURN_IF_ERROR(visit([&](EngineCore& core) {
+    count = core.prefixes().find(cache_salt, ids);
     return ok_status();
   }));
   if (count == 0) return make_error(StatusCode::not_found, "no prefix of these tokens is cached");
@@ -173,7 +173,7 @@ Result<int32_t> EngineThread::restore_prefix(const std::string& path, const std:
         content.tokens.assign(tokens.begin(), tokens.begin() + end);
         const auto from = blocks.begin() + first * plan.kv_block_bytes;
         content.blocks.assign(from, from + content.head.num_blocks() * plan.kv_block_bytes);
-        return visit([&](EngineCore& core) { return core.place_prefix(cache_salt, content, is_last); });
+        return visit([&](EngineCore& core) { return core.prefixes().place(cache_salt, content, is_last); });
       }));
   return file->head().position;
 }

@@ -36,4 +36,14 @@ inline Status status_of_exception() noexcept {
   }
 }
 
+// Runs `work`, which returns a Status.
+template <class Work>
+Status run_guarded(Work&& work) noexcept {
+  try {
+    return work();
+  } catch (const std::exception&) {
+    return status_of_exception();
+  }
+}
+
 }  // namespace pagoda::engine

@@ -102,6 +102,7 @@ Status Stage::check_memory(const io::ModelConfig& part, const Assignment& assign
 }
 
 Status Stage::load_weights(const Assignment& assignment) {
+  const auto begin = std::chrono::steady_clock::now();
   const int32_t num_layers = model_config_.num_layers;
   if (assignment.first_layer < 1 || assignment.first_layer >= assignment.end_layer || assignment.end_layer > num_layers)
     return make_error(StatusCode::invalid_argument, "a stage was assigned layers that the model does not have");
@@ -110,13 +111,14 @@ Status Stage::load_weights(const Assignment& assignment) {
   part.first_layer = assignment.first_layer;
   part.end_layer = assignment.end_layer;
   PAGODA_RETURN_IF_ERROR(check_memory(part, assignment));
-  model::WeightCache cache{.folder = config_.weight_cache, .note = {}};
-  if (config_.weight_cache_bytes > 0) cache.max_bytes = config_.weight_cache_bytes;
+  model::WeightCache cache = config_.weight_cache;
   PAGODA_ASSIGN_OR_RETURN(auto model,
                           model::load_model(part, *checkpoint_, *device_, assignment.format, assignment.kv_dtype,
                                             assignment.sizes.block_size, nullptr, &cache));
   PAGODA_RETURN_IF_ERROR(model->allocate(assignment.sizes));
   model_ = std::move(model);
+  const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  log(concat("loaded in ", time.count(), " ms", cache.note.empty() ? "" : "; " + cache.note));
   return ok_status();
 }
 

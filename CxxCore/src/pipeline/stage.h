@@ -21,8 +21,7 @@ struct StageConfig {
   ModelSource source;
   std::string device = "auto";
   int32_t num_threads = 0;
-  std::string weight_cache = "";
-  int64_t weight_cache_bytes = 0;
+  model::WeightCache weight_cache{};
   int timeout_ms = 4000;
   std::function<void(const std::string& line)> log;
 };

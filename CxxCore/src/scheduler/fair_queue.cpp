@@ -18,7 +18,7 @@ static bool arrived_before(const Sequence* a, const Sequence* b) noexcept {
 // Preempted sequences precede all that have not run yet, which could evict their cached blocks.
 static bool runs_before(const Sequence* a, const Sequence* b) noexcept {
   const auto rank = [](const Sequence* s) {
-    const int64_t due = s->arrival_work + kPatience * s->num_to_read;
+    const int64_t due = s->arrival_work + kPatience * s->num_to_compute;
     return std::tuple(s->leader_id, s->leader_id != 0 ? s->awaited_position : 0, s->priority, s->num_preemptions == 0,
                       due, s->id);
   };
@@ -94,10 +94,10 @@ void FairQueue::take(Sequence* sequence) noexcept {
   if (erase_sorted(share.waiting, sequence, runs_before) < share.num_skipped) --share.num_skipped;
 }
 
-void FairQueue::recount(Sequence* sequence, int32_t num_to_read) noexcept {
+void FairQueue::recount(Sequence* sequence, int32_t num_to_compute) noexcept {
   std::vector<Sequence*>& waiting = share_of(*sequence).waiting;
   erase_sorted(waiting, sequence, runs_before);
-  sequence->num_to_read = num_to_read;
+  sequence->num_to_compute = num_to_compute;
   insert_sorted(waiting, sequence, runs_before);
 }
 
@@ -120,7 +120,7 @@ void FairQueue::unpark(Sequence& leader, int32_t num_computed) noexcept {
     for (; last != share.waiting.end() && (*last)->leader_id == leader.id; ++last) {
       if ((*last)->awaited_position > num_computed) break;
       if (leader.num_computed_tokens >= (*last)->awaited_position)
-        (*last)->num_to_read = (*last)->num_tokens() - (*last)->awaited_position;
+        (*last)->num_to_compute = (*last)->num_tokens() - (*last)->awaited_position;
     }
     if (last != share.waiting.end() && (*last)->leader_id == leader.id)
       next = std::min(next, (*last)->awaited_position);
@@ -164,7 +164,7 @@ void FairQueue::charge(const Sequence& sequence, int64_t num_tokens) noexcept {
 
 bool FairQueue::precedes(const Sequence& a, const Sequence& b) const noexcept {
   const auto rank = [this](const Sequence& s) {
-    return std::tuple(s.priority, share_of(s).used, s.num_preemptions == 0, s.num_to_read, s.id);
+    return std::tuple(s.priority, share_of(s).used, s.num_preemptions == 0, s.num_to_compute, s.id);
   };
   return rank(a) < rank(b);
 }

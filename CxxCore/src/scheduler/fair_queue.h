@@ -28,7 +28,7 @@ class FairQueue {
   void put_back(request::Sequence* sequence) noexcept;  // a taken sequence waits again
   void forget(request::Sequence* sequence) noexcept;    // removes a waiting or taken sequence
 
-  void recount(request::Sequence* sequence, int32_t num_to_read) noexcept;  // of a waiting sequence
+  void recount(request::Sequence* sequence, int32_t num_to_compute) noexcept;  // of a waiting sequence
   // A waiting sequence is no candidate until the leader has computed the tokens before `position`, or leaves.
   void park(request::Sequence* sequence, const request::Sequence& leader, int32_t position) noexcept;
   // Ends the waiting for the first `num_computed` tokens of a leader. Not during a pass.

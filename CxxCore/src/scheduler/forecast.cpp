@@ -30,7 +30,7 @@ Forecast::Forecast(const cache::BlockManager& blocks, int32_t max_num_seqs, int3
 void Forecast::add(const Sequence& sequence) noexcept {
   const auto held = std::span(sequence.block_table).subspan(static_cast<size_t>(sequence.num_freed_blocks));
   const auto own = std::ranges::partition_point(held, [this](int32_t block) { return blocks_.ref_count(block) > 1; });
-  const int64_t num_own = held.empty() ? blocks_.blocks_for(sequence.num_to_read) : held.end() - own;
+  const int64_t num_own = held.empty() ? blocks_.blocks_for(sequence.num_to_compute) : held.end() - own;
   rows_.push_back(
       {.num_left = std::max(0, sequence.max_num_tokens - 1 - sequence.num_tokens()),  // the last one is not cached
        .num_filled = sequence.num_tokens() % blocks_.block_size(),

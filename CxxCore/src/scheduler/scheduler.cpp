@@ -23,6 +23,7 @@ Scheduler::Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, ca
       cache_(cache),
       forecast_(blocks, limits.max_num_seqs, limits.max_model_len) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
+  restoring_.reserve(static_cast<size_t>(limits.max_num_seqs));
   prompts_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
   arranged_.reserve(static_cast<size_t>(limits.max_num_seqs));
@@ -122,7 +123,7 @@ void Scheduler::gather_prompts() {
   prompts_.clear();
   for (Sequence* sequence : running_) {
     if (sequence->num_uncomputed() <= 1 || sequence->is_in_flight) continue;
-    sequence->num_to_read = sequence->num_uncomputed();
+    sequence->num_to_compute = sequence->num_uncomputed();
     prompts_.push_back(sequence);
   }
 }
@@ -194,12 +195,12 @@ int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) noexcept {
 // A newcomer gets the blocks of its whole prompt immediately, so that two of them cannot count on the same free
 // blocks.
 bool Scheduler::admit(Sequence* sequence) {
-  const bool may_run = !sequence->is_reading && !sequence->is_held;
+  const bool may_run = !sequence->is_restoring && !sequence->is_held;
   if (may_run && follows(*sequence)) return false;
   if (!may_run || !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
     const bool is_expected = sequence->num_preemptions > 0 && sequence->uses_cache;
-    const bool waits_for_space = is_expected && (may_run || sequence->is_reading);
+    const bool waits_for_space = is_expected && (may_run || sequence->is_restoring);
     num_tries_ = waits_for_space ? kMaxTries : num_tries_ + 1;
     return false;
   }
@@ -217,20 +218,26 @@ int32_t Scheduler::num_decoding() const noexcept {
   return static_cast<int32_t>(std::ranges::count_if(running_, decodes));
 }
 
-bool Scheduler::may_read(const Sequence& sequence) noexcept {
-  if (!sequence.is_reading || sequence.num_preemptions == 0) return sequence.is_reading;
+bool Scheduler::may_restore(const Sequence& sequence) noexcept {
+  if (!sequence.is_restoring || sequence.num_preemptions == 0) return sequence.is_restoring;
   return blocks_.blocks_for(sequence.num_tokens()) + num_spare_blocks(sequence) <= blocks_.num_free();
 }
 
-Sequence* Scheduler::next_reader() noexcept {
-  if (Sequence* next = next_in_turn()) return may_read(*next) ? next : nullptr;
+const std::vector<Sequence*>& Scheduler::find_to_restore() noexcept {
+  restoring_.clear();
+  if (Sequence* next = next_in_turn()) {
+    if (may_restore(*next)) restoring_.push_back(next);
+    return restoring_;
+  }
   queue_.begin_pass();
-  for (int32_t i = 0; i < kMaxTries; ++i) {
+  const size_t most = std::max<size_t>(1, static_cast<size_t>(limits_.max_num_seqs) - running_.size());
+  for (size_t i = 0; i < most; ++i) {
     Sequence* sequence = queue_.candidate();
-    if (!sequence || may_read(*sequence)) return sequence;
+    if (!sequence) break;
+    if (may_restore(*sequence)) restoring_.push_back(sequence);
     queue_.skip(*sequence);
   }
-  return nullptr;
+  return restoring_;
 }
 
 void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget) {

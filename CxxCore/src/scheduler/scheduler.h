@@ -100,7 +100,7 @@ class Scheduler {
   // the counts.
   Status check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const;
 
-  // `leave` is called with each sequence about to be preempted, and must not throw. It may set is_reading: then the
+  // `leave` is called with each sequence about to be preempted, and must not throw. It may set is_restoring: then the
   // contents it has stored elsewhere are read back before the sequence is admitted again.
   void set_before_preempting(std::function<void(request::Sequence&)> leave) { before_preempting_ = std::move(leave); }
 
@@ -127,9 +127,10 @@ class Scheduler {
   // The waiting sequences by class and arrival, including preempted ones; those that wait for another's prefix last.
   const std::vector<request::Sequence*>& waiting() const noexcept { return queue_.arrivals(); }
 
-  // The first waiting sequence that should read from disk, or null. A preempted one reads only when there is space for
-  // it: earlier, the data would be evicted again.
-  request::Sequence* next_reader() noexcept;
+  // The waiting sequences that should restore a prefix from a store now, the first of the queue, at most as many as may
+  // run beside those that run. A preempted one does so only when there is space for it: earlier, the data would be
+  // evicted again.
+  const std::vector<request::Sequence*>& find_to_restore() noexcept;
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
   int32_t num_decoding() const noexcept;  // running sequences that wait for their next token
@@ -151,7 +152,7 @@ class Scheduler {
   request::Sequence* next_newcomer(const request::Sequence* next_prompt) noexcept;
   bool admit(request::Sequence* sequence);
   int64_t num_spare_blocks(const request::Sequence& newcomer) noexcept;
-  bool may_read(const request::Sequence& sequence) noexcept;
+  bool may_restore(const request::Sequence& sequence) noexcept;
   void plan_prompt(request::Sequence* sequence, int32_t& budget);
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   bool preempt_newest();  // false if the newest is in flight
@@ -162,10 +163,11 @@ class Scheduler {
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;
-  Forecast forecast_;                        // blocks to reserve for running sequences when another is admitted
-  FairQueue queue_;                          // waiting sequences, including preempted ones
-  std::vector<request::Sequence*> running_;  // the oldest first
-  std::vector<request::Sequence*> prompts_;  // the running ones being read, in the order of this step
+  Forecast forecast_;                          // blocks to reserve for running sequences when another is admitted
+  FairQueue queue_;                            // waiting sequences, including preempted ones
+  std::vector<request::Sequence*> running_;    // the oldest first
+  std::vector<request::Sequence*> restoring_;  // of find_to_restore()
+  std::vector<request::Sequence*> prompts_;    // the running ones being read, in the order of this step
   StepPlan plan_;
   std::function<void(request::Sequence&)> before_preempting_;
   std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are being ordered

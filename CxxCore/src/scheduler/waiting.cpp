@@ -13,7 +13,7 @@ constexpr double kChecksPerWait = 16;  // how often to look for overdue sequence
 
 void Scheduler::add(Sequence* sequence, double now) {
   sequence->state = SequenceState::waiting;
-  sequence->num_to_read = sequence->num_tokens();
+  sequence->num_to_compute = sequence->num_tokens();
   queue_.add(sequence, now);
   if (sequence->uses_cache) queue_.recount(sequence, sequence->num_tokens() - cache_.claim(*sequence));
 }
@@ -31,8 +31,8 @@ void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
 
 // Of a sequence that is not in the queue.
 void Scheduler::count(Sequence& sequence) noexcept {
-  sequence.num_to_read = sequence.num_tokens();
-  if (sequence.uses_cache) sequence.num_to_read -= cache_.claim(sequence);
+  sequence.num_to_compute = sequence.num_tokens();
+  if (sequence.uses_cache) sequence.num_to_compute -= cache_.claim(sequence);
 }
 
 // Those that wait for a prefix that is computed now become candidates again. A few others are counted again, and wait
@@ -44,7 +44,7 @@ void Scheduler::review_waiting() noexcept {
   const std::vector<Sequence*>& waiting = queue_.arrivals();
   for (size_t i = 0; i < std::min(kReviewsPerStep, waiting.size()); ++i) {
     Sequence& sequence = *waiting[next_review_++ % waiting.size()];
-    if (!sequence.uses_cache || sequence.leader_id != 0 || sequence.is_reading) continue;
+    if (!sequence.uses_cache || sequence.leader_id != 0 || sequence.is_restoring) continue;
     if (sequence.counted_version != cache_.version())
       queue_.recount(&sequence, sequence.num_tokens() - cache_.claim(sequence));
     if (sequence.num_admitted == num_admitted_) continue;

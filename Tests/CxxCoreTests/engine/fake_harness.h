@@ -43,8 +43,6 @@ struct FakeHarness {
     config.state_slot_bytes = sizeof(FakeModel::State);
     config.limits.max_num_tokens = shape.max_num_tokens;
     config.limits.max_num_seqs = shape.max_num_seqs;
-    config.clock = shape.clock;
-    config.drafter = shape.drafter;
     config.max_drafts = shape.drafter ? most_drafts(shape.has_state) : 0;
     config.limits.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;
     config.limits.max_logits_rows = shape.max_num_seqs + config.limits.max_draft_rows;
@@ -58,9 +56,12 @@ struct FakeHarness {
     config.disk = std::move(disk);
     config.host = std::move(host);
     config.device = device;
+    engine::TestHooks hooks;
+    hooks.clock = shape.clock;
+    hooks.drafter = shape.drafter;
     model = std::make_unique<FakeModel>(config.limits, shape.block_size);
     model->is_early = shape.is_early;
-    core = std::make_unique<engine::EngineCore>(*model, config);
+    core = std::make_unique<engine::EngineCore>(*model, config, std::move(hooks));
   }
 
   Status add(const Request& request, uint64_t id, Recorder& recorder) {

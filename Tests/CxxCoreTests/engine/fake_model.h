@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -106,7 +107,9 @@ class FakeModel : public model::Model {
     if (kept < to.size()) std::memset(to.data() + kept, 0, to.size() - kept);
     return ok_status();
   }
+  std::function<void()> before_write;  // on the thread that copies a block back
   Status write_block(int32_t block, std::span<const std::byte> from) override {
+    if (before_write) before_write();
     return copy_bytes(&key_at(block, 0), from.data(), from.size(), block_bytes());
   }
   Status read_slot(int32_t slot, std::span<std::byte> to) override {

@@ -28,7 +28,6 @@ CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenize
   config.limits.num_checkpoints = 8;
   config.max_drafts = 3;
   config.uses_lookup = true;
-  config.takes_all_drafts = true;
   config.vocab_size = tokenizer->vocab_size();
   config.state_slot_bytes = sizeof(test::FakeModel::State);
   config.tokenizer = tokenizer;
@@ -104,7 +103,9 @@ PAGODA_TEST(flat_memory_over_random_requests) {
   test::FakeModel model(config.limits, config.limits.block_size, config.vocab_size);
   const uint64_t seed = test::seed(60);
   const int64_t before = test::num_live_bytes();
-  EngineCore core(model, config);
+  TestHooks hooks;
+  hooks.takes_all_drafts = true;
+  EngineCore core(model, config, std::move(hooks));
   Crowd crowd(core);
   std::vector<int64_t> bytes;
   std::string list;

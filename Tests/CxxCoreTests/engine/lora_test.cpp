@@ -2,7 +2,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
+#include "base/concat.h"
 #include "engine/adapters.h"
 #include "engine/engine_thread.h"
 #include "engine/load/loader.h"
@@ -49,6 +51,34 @@ std::pair<std::vector<int32_t>, int32_t> answer(test::ModelHarness& harness, con
   return {recorder.tokens, recorder.usage.cached_tokens};
 }
 
+struct PairShape {
+  std::string module;
+  std::pair<int, int> a, b;
+};
+using Pairs = std::vector<PairShape>;
+
+// An adapter of zeros as peft writes it.
+void write_adapter(const std::string& folder, const char* config, const Pairs& pairs) {
+  fs::create_directories(folder);
+  std::ofstream(folder + "/adapter_config.json") << config;
+  std::string header;
+  int num_bytes = 0;
+  const auto add = [&](const std::string& name, std::pair<int, int> shape) {
+    const int begin = std::exchange(num_bytes, num_bytes + 4 * shape.first * shape.second);
+    header += concat(header.empty() ? "{" : ",", '"', name, R"(.weight":{"dtype":"F32","shape":[)", shape.first, ",",
+                     shape.second, R"(],"data_offsets":[)", begin, ",", num_bytes, "]}");
+  };
+  for (const PairShape& pair : pairs) {
+    add(pair.module + ".lora_A", pair.a);
+    add(pair.module + ".lora_B", pair.b);
+  }
+  header += "}";
+  std::ofstream file(folder + "/adapter_model.safetensors", std::ios::binary);
+  const uint64_t size = header.size();
+  file.write(reinterpret_cast<const char*>(&size), 8);
+  file << header << std::string(static_cast<size_t>(num_bytes), '\0');
+}
+
 }  // namespace
 
 PAGODA_TEST(lora_prefixes_are_shared_only_within_an_adapter) {
@@ -88,7 +118,7 @@ PAGODA_TEST(lora_loads_and_unloads_while_the_engine_runs) {
   const int64_t one = [] {
     const auto info = inspect(ModelSource{base(), {}}, options_with({{"a", adapter("qwen3_5_all")}}));
     CHECK_OK(info);
-    return info.is_ok() ? info->plan.adapter_bytes : 0;
+    return info.is_ok() ? info->plan.limits.adapter_bytes : 0;
   }();
   auto loaded = load(ModelSource{base(), {}}, options_with({}, one + 100), nullptr);
   REQUIRE_OK(loaded);
@@ -164,44 +194,63 @@ PAGODA_TEST(lora_configurations_that_change_more_are_refused_by_name) {
 
 PAGODA_TEST(lora_files_that_do_not_fit_are_refused_before_memory_is_taken) {
   const std::string folder = test::temporary_dir() + "/lora";
-  fs::create_directories(folder);
-  const auto write = [&](const char* config, const std::string& header, size_t num_bytes) {
-    std::ofstream(folder + "/adapter_config.json") << config;
-    std::ofstream file(folder + "/adapter_model.safetensors", std::ios::binary);
-    const uint64_t size = header.size();
-    file.write(reinterpret_cast<const char*>(&size), 8);
-    file << header << std::string(num_bytes, '\0');
-  };
-  const auto pair = [](const std::string& module, const std::string& a, const std::string& b, int a_bytes,
-                       int b_bytes) {
-    const std::string begin = R"({")" + module + R"(.lora_A.weight":{"dtype":"F32","shape":)" + a;
-    return begin + R"(,"data_offsets":[0,)" + std::to_string(a_bytes) + R"(]},")" + module +
-           R"(.lora_B.weight":{"dtype":"F32","shape":)" + b + R"(,"data_offsets":[)" + std::to_string(a_bytes) + "," +
-           std::to_string(a_bytes + b_bytes) + "]}}";
-  };
+  const auto write = [&](const char* config, const Pairs& pairs) { write_adapter(folder, config, pairs); };
   const char* config = R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8})";
   const auto inspected = [&] { return inspect(ModelSource{base(), {}}, options_with({{"x", folder}})).status; };
   const std::string q = "base_model.model.model.layers.3.self_attn.q_proj";
-  write(config, pair(q, "[2,48]", "[128,2]", 384, 1024), 1408);
+  write(config, {{q, {2, 48}, {128, 2}}});
   CHECK_OK(inspected());
-  write(config, pair(q, "[2,48]", "[64,2]", 384, 512), 896);
+  write(config, {{q, {2, 48}, {64, 2}}});
   CHECK(inspected().code == StatusCode::bad_file && inspected().message.find("q_proj") != std::string::npos);
-  write(config, pair(q, "[3,48]", "[128,3]", 576, 1536), 2112);  // not the rank of the configuration
+  write(config, {{q, {3, 48}, {128, 3}}});  // not the rank of the configuration
   CHECK(inspected().code == StatusCode::bad_file);
-  write(config, pair(q, "[2,48]", "[128,3]", 384, 1536), 1920);  // two ranks
+  write(config, {{q, {2, 48}, {128, 3}}});  // two ranks
   CHECK(inspected().code == StatusCode::bad_file);
   for (const char* module :
        {"base_model.model.lm_head", "base_model.model.model.embed_tokens",
         "base_model.model.model.layers.9.self_attn.q_proj", "model.visual.layers.3.self_attn.q_proj",
-        "base_model.model.model.layers.3.mlp.experts.0.gate_proj"}) {
-    write(config, pair(module, "[2,48]", "[128,2]", 384, 1024), 1408);
+        "base_model.model.model.layers.3.mlp.experts.0.gate_proj", "base_model.model.model.layers.3.mlp.experts"}) {
+    write(config, {{module, {2, 48}, {128, 2}}});
     CHECK(inspected().code == StatusCode::unsupported && inspected().message.find(module) != std::string::npos);
   }
-  write(R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8, "use_dora": true})", pair(q, "[2,48]", "[128,2]", 384, 1024),
-        1408);
+  write(R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8, "use_dora": true})", {{q, {2, 48}, {128, 2}}});
   CHECK(inspected().message.find("DoRA") != std::string::npos);
   fs::remove(folder + "/adapter_config.json");
   CHECK(inspected().code == StatusCode::not_found);
+}
+
+// The model has 8 experts that map 32 numbers to 2 * 16, and 16 to 32.
+PAGODA_TEST(lora_of_experts_that_do_not_fit_is_refused_by_name) {
+  const std::string folder = test::temporary_dir() + "/lora_experts";
+  const std::string experts = "base_model.model.model.layers.0.mlp.experts";
+  const char* config = R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8})";
+  const auto inspected = [&](const Pairs& pairs) {
+    write_adapter(folder, config, pairs);
+    return inspect(ModelSource{test::fixtures_dir() + "/model/qwen3_5_moe", {}}, options_with({{"x", folder}})).status;
+  };
+  const auto is_bad = [&](const Pairs& pairs, const char* what) {
+    const Status status = inspected(pairs);
+    if (status.message.find(what) == std::string::npos) test::note(status.message);
+    return status.code == StatusCode::bad_file && status.message.find(what) != std::string::npos;
+  };
+  const std::string nested = experts + ".base_layer";
+  CHECK_OK(inspected({{experts + ".7.gate_proj", {2, 32}, {16, 2}}}));
+  CHECK_OK(inspected({{experts, {16, 16}, {32, 16}}, {nested, {16, 32}, {32, 16}}}));
+  CHECK(is_bad({{experts + ".8.gate_proj", {2, 32}, {16, 2}}}, "8"));
+  CHECK(is_bad({{experts + ".7.down_proj", {2, 32}, {16, 2}}}, "7.down_proj"));
+  CHECK(is_bad({{experts, {14, 32}, {32, 14}}}, "7 experts"));
+  CHECK(is_bad({{experts, {16, 20}, {32, 16}}}, "maps 20 numbers"));
+  CHECK(is_bad({{experts, {15, 32}, {32, 15}}}, "15 rows"));
+  CHECK(is_bad({{experts, {16, 32}, {32, 16}}, {nested, {16, 32}, {32, 16}}}, "layer 0 twice"));
+  CHECK(is_bad({{experts, {16, 32}, {32, 16}}, {experts + ".3.up_proj", {2, 32}, {16, 2}}}, "layer 0 twice"));
+  CHECK(inspected({{experts + ".0.norm", {2, 32}, {16, 2}}}).code == StatusCode::unsupported);
+  config = R"({"peft_type": "LORA", "r": 2, "lora_alpha": 8, "rank_pattern": {"experts.down_proj": 4}})";
+  CHECK(inspected({{experts, {16, 16}, {32, 16}}}).message.find("rank_pattern") != std::string::npos);
+  // The table of experts is planned too.
+  const auto plan = inspect(ModelSource{test::fixtures_dir() + "/model/qwen3_5_moe", {}},
+                            options_with({{"x", adapter("qwen3_5_moe_experts")}}));
+  REQUIRE_OK(plan);
+  CHECK(plan->plan.adapter_bytes >= plan->plan.limits.adapter_bytes + 2 * 32 * 8 * 3 * 24);
 }
 
 }  // namespace pagoda::engine

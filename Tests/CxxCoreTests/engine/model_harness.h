@@ -29,9 +29,11 @@ struct ModelHarness {
     CHECK_OK(result);
     if (!result.is_ok()) return nullptr;
     harness->loaded = std::move(*result);
-    harness->loaded.core.drafter = std::move(drafter);
-    harness->loaded.core.takes_all_drafts = takes_all_drafts;
-    harness->core = std::make_unique<engine::EngineCore>(*harness->loaded.model, harness->loaded.core);
+    engine::TestHooks hooks;
+    hooks.drafter = std::move(drafter);
+    hooks.takes_all_drafts = takes_all_drafts;
+    harness->core =
+        std::make_unique<engine::EngineCore>(*harness->loaded.model, harness->loaded.core, std::move(hooks));
     return harness;
   }
 

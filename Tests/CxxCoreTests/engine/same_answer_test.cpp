@@ -41,6 +41,10 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_decays_by_channel) {
   check_schedules(fixture("kimi_linear"), 8, 140, 58);
   check_schedules(fixture("kimi_linear_real_heads"), 6, 140, 58, {.kv_dtype = "int8", .drafts = true});
 }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_negative_eigenvalues) {
+  check_schedules(fixture("olmo_hybrid"), 20, 140, 61);
+  check_schedules(fixture("olmo_hybrid_options"), 10, 140, 61, {.kv_dtype = "int8", .drafts = true});
+}
 // Families and options without a separate test above, rotating through the weight and cache formats.
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_every_other_family) {
   const Form forms[] = {{}, {.quantize = "8bit", .kv_dtype = "int8"}, {.quantize = "4bit"}, {.quantize = "bf16"}};
@@ -54,6 +58,12 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_of_every_other_family) {
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
+}
+
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_experts_in_files) {
+  check_schedules(fixture("qwen3_5_moe"), 30, 140, 81, {.streams_experts = true});
+  check_schedules(fixture("qwen3_next"), 10, 140, 82, {.quantize = "8bit", .drafts = true, .streams_experts = true});
+  check_schedules(fixture("deepseek_v3"), 10, 140, 83, {.quantize = "bf16", .streams_experts = true});
 }
 
 // Requests with two adapters and without one share prompts, but no prefixes.
@@ -127,7 +137,10 @@ PAGODA_TEST(kernels_give_the_same_bits_in_any_schedule) {
   std::string ran;
   for (const std::string& name : device::device_names()) {
     if (!test::runs_kernels(name)) continue;
-    check_schedules(fixture("qwen3_5"), name == "software" ? 4 : 100, 60, 24, {.device = name, .quantize = "bf16"});
+    const int schedules = name == "software" ? 4 : 100;
+    check_schedules(fixture("qwen3_5"), schedules, 60, 24, {.device = name, .quantize = "bf16"});
+    check_schedules(fixture("qwen3_5"), schedules / 2, 60, 25,
+                    {.device = name, .quantize = "bf16", .kv_dtype = "int8"});
     ran += name + " ";
   }
   test::note(ran);

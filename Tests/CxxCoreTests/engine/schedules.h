@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -32,6 +33,7 @@ struct Form {  // settings that may change the bits, and must be equal in two co
   std::string pipeline = "";  // addresses of stages, for a model with that many layers
   int num_stages = 1, num_layers = 0;
   std::vector<LoraSource> loras{};  // requests use one of them, or none
+  bool streams_experts = false;     // may not change the bits either: experts are read into any amount of memory
 };
 
 inline EngineOptions options_for(int threads, const Form& form = {}) {
@@ -113,8 +115,9 @@ inline void compare(const Expected& expected, const Recorder& seen, bool aborted
   CHECK(seen.logprob_bits == bits);
 }
 
+// `prepare` gets the engine before the first request.
 inline void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<Expected>>& all, uint64_t seed,
-                         const Form& form, Reach& reach) {
+                         const Form& form, Reach& reach, const std::function<void(Harness&)>& prepare = {}) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {
     return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
@@ -138,8 +141,15 @@ inline void run_schedule(const std::string& folder, const std::vector<std::uniqu
     }
     options.pipeline_split += std::to_string(left);
   }
+  if (form.streams_experts) {
+    const Result<ModelInfo> info = inspect({folder, {}}, options);
+    REQUIRE_OK(info);
+    constexpr int kParts = 8;  // at least one expert of every size
+    options.expert_memory_bytes = info->plan.expert_bytes / kParts * pick(1, kParts);
+  }
   auto harness = Harness::open(folder, options, drafter, form.own_drafts);
   if (!harness) return;
+  if (prepare) prepare(*harness);
   struct Entry {
     const Expected* expected;
     Recorder recorder;

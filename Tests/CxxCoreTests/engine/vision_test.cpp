@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device/registry.h"
+#include "device/rig.h"
 #include "engine/batch_builder.h"
 #include "engine/image_outputs.h"
 #include "engine/vision_answers.h"
@@ -288,6 +290,52 @@ PAGODA_TEST(vision_requests_are_refused_by_name) {
   auto text = ModelHarness::open(test::fixtures_dir() + "/model/qwen3_5", options_on("cpu"));
   REQUIRE(text != nullptr);
   CHECK(mentions(refusal(*text, request), "has no vision tower"));
+}
+
+// Heads of 20 dims have no kernels: that tower runs on the CPU, beside any device.
+PAGODA_TEST(vision_tower_runs_on_the_device_of_the_text_if_it_has_the_kernels) {
+  for (const std::string& name : device::device_names()) {
+    const auto device = device::make_device(name, 2);
+    REQUIRE_OK(device);
+    const auto info = inspect(ModelSource{test::vision_model(), {}}, options_on(name));
+    REQUIRE_OK(info);
+    CHECK_EQ(info->vision_device, (*device)->info().description);
+    CHECK_EQ(info->plan.vision_host_bytes > 0, (*device)->info().has_own_memory);
+    io::VisionConfig config;
+    config.hidden_size = 60, config.num_heads = 3;
+    const auto needs = model::VisionTower::needs(config);
+    CHECK_EQ(device::check_support(**device, needs).is_ok(), !test::runs_kernels(name));
+  }
+}
+
+PAGODA_TEST(vision_tower_has_8_bits_beside_text_in_8_or_4) {
+  const auto bytes = [](const char* quantize) {
+    EngineOptions options = options_on("cpu");
+    options.quantize = quantize;
+    const auto info = inspect(ModelSource{test::vision_model(), {}}, options);
+    CHECK_OK(info);
+    return info.is_ok() ? info->plan.vision_bytes : 0;
+  };
+  CHECK(bytes("8bit") < bytes("bf16"));
+  CHECK_EQ(bytes("4bit"), bytes("8bit"));
+}
+
+PAGODA_TEST(vision_greedy_tokens_on_kernels_match_transformers) {
+  const auto answers = VisionAnswers::open();
+  REQUIRE(answers.has_value());
+  for (const std::string& name : device::device_names()) {
+    if (!test::runs_kernels(name)) continue;
+    auto harness = ModelHarness::open(answers->path, options_on(name));
+    REQUIRE(harness != nullptr);
+    uint64_t id = 0;
+    for (const int count : {0, 1, 3}) {
+      Recorder recorder;
+      test::run(*harness, answers->request(count), ++id, recorder);
+      CHECK_OK(recorder.status);
+      CHECK(recorder.tokens == answers->greedy(count));
+    }
+    CHECK_EQ(harness->core->stats().images.num_computed, int64_t{4});
+  }
 }
 
 PAGODA_TEST(vision_cancelled_requests_leave_nothing_behind) {

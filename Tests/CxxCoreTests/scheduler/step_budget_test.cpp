@@ -44,6 +44,12 @@ PAGODA_TEST(step_budget_finds_what_fits_the_time) {
   CHECK_EQ(settled(tiny, 0, 1.0, 5), 20);
 }
 
+// Metal's limit is a second, because its steps are cut into parts: 600 prompt tokens a second fill steps of 512.
+PAGODA_TEST(step_budget_of_a_second_reaches_whole_steps) {
+  StepBudget budget(times(1.0), 512);
+  CHECK_EQ(settled(budget, 0.01, 1.0 / 600, 4), 512);
+}
+
 PAGODA_TEST(step_budget_follows_a_device_that_changes) {
   StepBudget budget(times(kBudget), 2048);
   CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);  // 1000, in multiples of 32

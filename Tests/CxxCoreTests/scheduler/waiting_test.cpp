@@ -84,10 +84,10 @@ PAGODA_TEST(scheduler_counts_waiting_sequences_again_when_prefixes_are_cached) {
   };
   add_cached(8);
   Sequence* waiting = add_cached(8);
-  CHECK_EQ(waiting->num_to_read, 168);
+  CHECK_EQ(waiting->num_to_compute, 168);
   for (int i = 0; i < 3; ++i) harness.commit(harness.scheduler.schedule());
   const StepPlan& last = harness.scheduler.schedule();  // after it is committed, the sequence is gone
-  CHECK(waiting->num_to_read <= 8);
+  CHECK(waiting->num_to_compute <= 8);
   harness.commit(last);
 }
 

@@ -2,23 +2,28 @@
 #include "engine/load/loader.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "base/assign_or_return.h"
 #include "base/cache_folder.h"
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/threads/usable_cores.h"
 #include "device/product_choice.h"
 #include "device/registry.h"
 #include "device/support.h"
+#include "engine/load/expert_plan.h"
 #include "engine/load/fingerprint.h"
 #include "engine/load/lora.h"
 #include "engine/load/memory_plan.h"
 #include "engine/load/pipeline_plan.h"
 #include "engine/load/vision.h"
+#include "engine/load/weight_facts.h"
 #include "io/config/rope.h"
+#include "model/adapters/pool.h"
 #include "model/weights/tied_head.h"
 
 namespace pagoda::engine {
@@ -81,23 +86,9 @@ const char* family_name(io::Family family) noexcept {
     case io::Family::glm4_moe_lite: return "glm4_moe_lite";
     case io::Family::minicpm3: return "minicpm3";
     case io::Family::kimi_linear: return "kimi_linear";
+    case io::Family::olmo_hybrid: return "olmo_hybrid";
   }
   return "";
-}
-
-// The formats of the matrices, by size, without those of less than a hundredth: Q4_K, Q6_K.
-std::string formats_text(const model::WeightsSummary& weights) {
-  std::vector<std::pair<int64_t, std::string>> formats;
-  int64_t total = 0;
-  for (const auto& [name, bytes] : weights.format_bytes) {
-    formats.emplace_back(bytes, name);
-    total += bytes;
-  }
-  std::ranges::sort(formats, std::greater{});
-  std::string text;
-  for (const auto& [bytes, name] : formats)
-    if (bytes * 100 >= total) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
@@ -113,8 +104,9 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.num_parameters = weights.num_parameters;
   info.layer_matrices = weights.layer_matrices;
   info.head_matrix = weights.head_matrix;
+  info.formats = weights.formats;
   info.weight_dtype =
-      p.format == WeightFormat::stored ? formats_text(weights) : std::string(weight_format_name(p.format));
+      p.format == WeightFormat::stored ? formats_text(weights.formats) : std::string(weight_format_name(p.format));
   info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
   info.device = p.device->info().description;
   info.device_name = p.device->info().name;
@@ -132,8 +124,7 @@ int32_t window_of_all_layers(const io::ModelConfig& config) {
 
 device::KernelNeeds kernel_needs(const cache::CacheLayout& layout) {
   const bool has_heads = layout.num_attention_layers > 0;
-  return {.kv_dtype = layout.kv_dtype,
-          .block_size = layout.block_size,
+  return {.block_size = layout.block_size,
           .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
           .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
           .latent_dim = layout.has_latents ? layout.head_dim : 0,
@@ -187,13 +178,16 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
                           model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
   PAGODA_ASSIGN_OR_RETURN(p.vision, plan_vision(options, *p.checkpoint, p.config, *p.device, p.format));
   if (options.pipeline.empty()) {
-    int64_t for_adapters = 0;
+    int64_t for_adapters = 0, for_table = 0;
     if (!options.loras.empty() || options.lora_bytes > 0) {
       PAGODA_ASSIGN_OR_RETURN(const model::AdapterLayout adapters, model::adapter_layout(p.config, *p.checkpoint));
       PAGODA_ASSIGN_OR_RETURN(for_adapters, adapter_bytes(options, adapters));
+      for_table = model::AdapterPool::table_bytes(adapters);
     }
-    PAGODA_ASSIGN_OR_RETURN(p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes, 0,
-                                                  p.vision.size_bytes, for_adapters));
+    const auto plan_rest = [&](int64_t bytes) {
+      return plan_memory(options, p.config, layout, *p.device, bytes, 0, p.vision.bytes, for_adapters, for_table);
+    };
+    PAGODA_ASSIGN_OR_RETURN(p.memory, plan_experts(options, weights, *p.device, plan_rest));
   } else {
     PAGODA_ASSIGN_OR_RETURN(PipelinePlan plan, plan_pipeline({.options = options,
                                                               .config = p.config,
@@ -211,6 +205,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   }
   choose_products(options, weights, may_try_products, p);
   describe(p, weights, layout);
+  PAGODA_ASSIGN_OR_RETURN(p.info.other_weights, other_weights(p.config, *p.checkpoint, *p.device, p.dtype, p.format));
   describe_vision(p.vision, p.config.vision, p.info);
   return p;
 }
@@ -292,12 +287,13 @@ static Status open_stores(const EngineOptions& options, Prepared& p, model::Mode
   if (has_disk) {
     PAGODA_ASSIGN_OR_RETURN(const std::string identity, files_identity(*p.checkpoint, options.identify_content));
     layout.fingerprint = identity + ", " + layout.fingerprint;
+    if (core.tower)
+      layout.fingerprint += concat(", vision in ", weight_format_name(p.vision.format), " on ", p.info.vision_device);
     int64_t max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes;
     if (core.tower) {
       const int64_t for_images = max_bytes / kImageShare;
       max_bytes -= for_images;
-      core.image_files = std::make_shared<ImageFiles>(options.prefix_cache_dir, for_images,
-                                                      layout.fingerprint + ", vision on " + p.info.vision_device);
+      core.image_files = std::make_shared<ImageFiles>(options.prefix_cache_dir, for_images, layout.fingerprint);
     }
     core.disk = std::make_shared<DiskStore>(DiskStoreConfig{.folder = options.prefix_cache_dir,
                                                             .max_bytes = max_bytes,
@@ -311,32 +307,50 @@ static Status open_stores(const EngineOptions& options, Prepared& p, model::Mode
   return ok_status();
 }
 
-Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
-  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options, false));
-  return std::move(prepared.info);
+// Two files of weights with the same shapes differ in how often drafts of their answers hold. Nothing is kept for files
+// that cannot be identified.
+static void open_policy_file(const EngineOptions& options, const Prepared& p, LoadedModel& loaded) {
+  if (loaded.core.max_drafts == 0) return;
+  const Result<std::string> files = files_identity(*p.checkpoint, /*whole_content=*/false);
+  if (!files.is_ok()) return;
+  const int threads = options.num_threads > 0 ? options.num_threads : usable_cores();
+  loaded.policy_file =
+      PolicyFile(user_cache_folder("drafts"),
+                 concat(*files, ", ", p.device->info().name, ", ", p.device->info().description, ", ",
+                        p.device->weight_layout(p.format), ", ", threads, " threads, ", p.info.weight_dtype, ", KV ",
+                        p.info.kv_dtype, ", ", loaded.core.max_drafts, " drafts, head ", loaded.core.uses_head,
+                        ", lookup ", loaded.core.uses_lookup));
 }
 
-Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
-                         const std::function<bool(double)>& progress) {
+Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
+  PAGODA_ASSIGN_OR_RETURN(Prepared p, prepare(source, options, false));
+  PAGODA_ASSIGN_OR_RETURN(p.info.weight_cache_note,
+                          model::weight_cache_note(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device,
+                                                   p.format, weight_cache_of(source, options)));
+  return std::move(p.info);
+}
+
+Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options, const model::LoadProgress& progress) {
+  const auto begin = std::chrono::steady_clock::now();
   PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options, true));
   Prepared& p = prepared;
   LoadedModel loaded;
   PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> tokenizer, load_tokenizer_file(*p.files));
-  model::WeightCache cache{.folder = options.weight_cache, .note = {}};
-  if (options.weight_cache_disk_bytes > 0) cache.max_bytes = options.weight_cache_disk_bytes;
+  model::WeightCache cache = weight_cache_of(source, options);
   std::optional<pipeline::PipelineLoad> stages;  // the other stages load their layers at the same time
   if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));
-  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<model::Model> model,
-                          model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device,
-                                            p.format, p.kv_dtype, options.block_size, progress, &cache));
+  PAGODA_ASSIGN_OR_RETURN(
+      std::unique_ptr<model::Model> model,
+      model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype,
+                        options.block_size, progress, &cache, p.memory.expert_memory_bytes));
   p.info.weight_cache_note = std::move(cache.note);
   PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.limits));
   if (stages) {
     PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.limits));
   }
 
-  if (p.memory.adapter_bytes > 0) {
-    loaded.core.adapters = std::make_shared<Adapters>(p.memory.adapter_bytes);
+  if (p.memory.limits.adapter_bytes > 0) {
+    loaded.core.adapters = std::make_shared<Adapters>(p.memory.limits.adapter_bytes);
     PAGODA_RETURN_IF_ERROR(load_adapters(options, *model, *loaded.core.adapters));
   }
 
@@ -367,12 +381,15 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.uses_head = p.config.runs_mtp_head;
   loaded.layout = layout_text(p.config, p.memory, loaded.core);
   PAGODA_RETURN_IF_ERROR(open_stores(options, p, *model, loaded.core));
+  open_policy_file(options, p, loaded);
   loaded.core.device = p.device.get();
   loaded.device = std::move(p.device);
   loaded.model = std::move(model);
   loaded.tokenizer = std::move(tokenizer);
   loaded.chat_template = std::move(p.chat_template);
   loaded.info = std::move(p.info);
+  loaded.info.loaded_bytes = loaded.info.plan.weights_bytes;
+  loaded.info.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   loaded.generation_config_json = std::move(p.generation_config_json);
   return loaded;
 }

@@ -2,13 +2,13 @@
 // pools.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "device/device.h"
 #include "engine/core/engine_core.h"
+#include "engine/load/policy_file.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "io/model_files.h"
@@ -28,12 +28,12 @@ struct LoadedModel {
   std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null if the folder has none
   std::shared_ptr<const text::JinjaTemplate> chat_template;  // null if the folder has none
   std::string generation_config_json;
-  std::string layout;  // what saved prefixes depend on besides the model's numbers; see layout_text()
+  PolicyFile policy_file;  // for EngineThread; others leave it alone, so that measurements and tests repeat
+  std::string layout;      // what saved prefixes depend on besides the model's numbers; see layout_text()
   ModelInfo info;
 };
 
-Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
-                         const std::function<bool(double)>& progress);
+Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options, const model::LoadProgress& progress);
 
 // The same checks and the same plan, without reading weights or allocating pools.
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options);

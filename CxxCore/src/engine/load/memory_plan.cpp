@@ -26,13 +26,15 @@ std::string mib(int64_t bytes) {
   return concat(tenths / 10, ".", tenths % 10, " MiB");
 }
 
+int64_t vision_on_device(const MemoryPlan& p) noexcept { return p.vision_bytes - p.vision_host_bytes; }
+
 std::string plan_text(const MemoryPlan& p) {
   return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.limits.num_kv_blocks,
                 " blocks of ", p.limits.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (",
                 p.limits.num_running_slots(), " slots), checkpoints ", mib(p.checkpoint_bytes), " (",
                 p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes),
                 p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + mib(p.host_cache_bytes) : "",
-                p.vision_bytes > 0 && !p.has_own_memory ? ", vision tower " + mib(p.vision_bytes) : "",
+                vision_on_device(p) > 0 ? ", vision tower " + mib(vision_on_device(p)) : "",
                 p.adapter_bytes > 0 ? ", LoRA adapters " + mib(p.adapter_bytes) : "");
 }
 
@@ -44,9 +46,9 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 // Blocks for the tokens that are cached by default, within the share of the remaining memory.
 int64_t default_num_blocks(const MemoryPlan& p, double share, int64_t wanted_tokens) {
   const int64_t wanted_blocks = (wanted_tokens + p.limits.block_size - 1) / p.limits.block_size;
-  const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes + p.vision_bytes;
-  const int64_t left =
-      p.device_limit_bytes - p.weights_bytes - p.adapter_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
+  const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes;
+  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.adapter_bytes - p.state_bytes - p.checkpoint_bytes -
+                       vision_on_device(p) - host_bytes;
   const int64_t affordable = static_cast<int64_t>(share * static_cast<double>(left)) / p.kv_block_bytes;
   return std::clamp<int64_t>(affordable, 1, wanted_blocks);
 }
@@ -73,8 +75,8 @@ void set_num_blocks(MemoryPlan& plan, int64_t num_blocks, int64_t wanted_len) {
 
 int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& plan) {
   if (!options.prefix_cache || plan.state_slot_bytes == 0) return 0;
-  const int64_t left =
-      std::max<int64_t>(0, plan.device_limit_bytes - plan.weights_bytes - plan.adapter_bytes - plan.state_bytes);
+  const int64_t left = std::max<int64_t>(
+      0, plan.device_limit_bytes - plan.weights_bytes - plan.adapter_bytes - vision_on_device(plan) - plan.state_bytes);
   const int64_t affordable = left / kDefaultCheckpointShare / plan.state_slot_bytes;
   const int64_t useful = std::max(kMinDefaultCheckpoints, kCheckpointsPerSequence * plan.limits.max_num_seqs);
   const int64_t asked = std::min(options.checkpoint_bytes / plan.state_slot_bytes, kMaxCheckpoints);
@@ -120,6 +122,9 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("checkpoint_bytes", options.checkpoint_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("host_cache_bytes", options.host_cache_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("expert_memory_bytes", options.expert_memory_bytes, 0, int64_t{1} << 50));
+  if (!options.pipeline.empty() && options.expert_memory_bytes > 0)
+    return make_error(StatusCode::unsupported, "pipeline and expert_memory_bytes exclude each other");
   PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("lora_bytes", options.lora_bytes, 0, int64_t{1} << 50));
   if (!options.pipeline.empty() && (!options.loras.empty() || options.lora_bytes > 0))
@@ -149,14 +154,17 @@ Status check_options(const EngineOptions& options) {
 
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
-                               int64_t limit_bytes, int64_t vision_bytes, int64_t adapter_bytes) {
+                               int64_t limit_bytes, const VisionBytes& vision, int64_t adapter_bytes,
+                               int64_t adapter_table_bytes) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   MemoryPlan plan;
   EngineLimits& limits = plan.limits;
   plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
   plan.weights_bytes = weights_bytes;
-  plan.vision_bytes = vision_bytes;
-  plan.adapter_bytes = limits.adapter_bytes = adapter_bytes;
+  plan.vision_bytes = vision.device + vision.host;
+  plan.vision_host_bytes = device.info().has_own_memory ? vision.host : 0;
+  limits.adapter_bytes = adapter_bytes;
+  plan.adapter_bytes = adapter_bytes + adapter_table_bytes;
   plan.host_cache_bytes = options.prefix_cache ? options.host_cache_bytes : 0;
   plan.has_own_memory = device.info().has_own_memory;
   plan.kv_block_bytes = layout.kv_block_bytes();
@@ -167,7 +175,7 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   limits.block_size = options.block_size;
   limits.max_num_tokens =
       options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
-  const int64_t left_bytes = plan.device_limit_bytes - weights_bytes - adapter_bytes;
+  const int64_t left_bytes = plan.device_limit_bytes - weights_bytes - plan.adapter_bytes - vision_on_device(plan);
   const int32_t num_seqs = options.max_num_seqs > 0 ? options.max_num_seqs
                                                     : default_num_seqs(device.info(), left_bytes, plan.state_slot_bytes,
                                                                        plan.kv_block_bytes / limits.block_size);

@@ -36,12 +36,19 @@ double default_cache_share(const device::DeviceInfo& device) noexcept;
 // Checks the ranges of options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 
+// Memory of a vision tower and its results.
+struct VisionBytes {
+  int64_t device = 0;  // on the device of the text model
+  int64_t host = 0;
+};
+
 // The most drafts of a sequence per step.
 int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layout) noexcept;
 
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
                                int64_t limit_bytes = 0,  // 0: the device's
-                               int64_t vision_bytes = 0, int64_t adapter_bytes = 0);
+                               const VisionBytes& vision = {}, int64_t adapter_bytes = 0,
+                               int64_t adapter_table_bytes = 0);
 
 }  // namespace pagoda::engine

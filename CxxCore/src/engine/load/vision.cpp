@@ -27,6 +27,11 @@ Status read_preprocessor(const io::ModelFiles& files, io::VisionConfig& vision) 
 
 }  // namespace
 
+WeightFormat tower_format(WeightFormat text) noexcept {
+  if (text == WeightFormat::q8 || text == WeightFormat::q4) return WeightFormat::q8;
+  return is_quantised(text) ? WeightFormat::bf16 : text;
+}
+
 void choose_vision(const EngineOptions& options, const io::ModelFiles& files, const io::Checkpoint& checkpoint,
                    io::ModelConfig& config) {
   model::find_vision_tower(checkpoint, config);
@@ -47,17 +52,19 @@ Result<VisionPlan> plan_vision(const EngineOptions& options, const io::Checkpoin
                                const io::ModelConfig& config, const device::Device& device, WeightFormat format) {
   VisionPlan plan;
   if (!config.vision.is_present()) return plan;
-  const bool is_host = device.info().name == "reference" || options.device.starts_with("cpu");
-  const std::string name = is_host ? (options.device == "auto" ? device.info().name : options.device) : "cpu";
-  PAGODA_ASSIGN_OR_RETURN(plan.device, device::make_device(name, options.num_threads));
-  plan.format = is_quantised(format) ? WeightFormat::bf16 : format;
+  plan.format = tower_format(format);
+  const bool is_here = device::check_support(device, model::VisionTower::needs(config.vision)).is_ok();
+  const std::string same = options.device == "auto" ? device.info().name : options.device;
+  PAGODA_ASSIGN_OR_RETURN(plan.device, device::make_device(is_here ? same : "cpu", options.num_threads));
   const int64_t context = options.max_model_len > 0 ? options.max_model_len : config.context_length;
   plan.max_tokens = static_cast<int32_t>(std::min<int64_t>(options.max_image_tokens, context));
   PAGODA_ASSIGN_OR_RETURN(const model::TowerSummary weights,
                           model::TowerWeights::check(config.vision, checkpoint, *plan.device, plan.format));
   plan.num_parameters = weights.num_parameters;
-  plan.size_bytes = weights.size_bytes + options.image_cache_bytes +
-                    model::VisionTower::workspace_bytes(config.vision, *plan.device, plan.format, plan.max_tokens);
+  const int64_t tower_bytes = weights.size_bytes + model::VisionTower::workspace_bytes(config.vision, *plan.device,
+                                                                                       plan.format, plan.max_tokens);
+  const int64_t for_results = options.image_cache_bytes + weights.host_bytes;
+  plan.bytes = {.device = is_here ? tower_bytes : 0, .host = for_results + (is_here ? 0 : tower_bytes)};
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "engine/load/memory_plan.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "io/model_files.h"
@@ -19,15 +20,19 @@ struct VisionPlan {
   WeightFormat format = WeightFormat::f32;
   int32_t max_tokens = 0;  // of one image
   int64_t num_parameters = 0;
-  int64_t size_bytes = 0;  // weights, activations, and the cache of results
+  VisionBytes bytes;  // weights, activations, and the cache of results
 };
+
+// The format of the tower beside a text model in `text`: 8 bits beside weights of 8 or 4, because 4 bits save little in
+// so small a part of the model and images lose by them; bf16, as files store it, beside weights as stored.
+WeightFormat tower_format(WeightFormat text) noexcept;
 
 // Decides whether the model gets its tower: if not, config.vision is cleared and its refusal says why.
 void choose_vision(const EngineOptions& options, const io::ModelFiles& files, const io::Checkpoint& checkpoint,
                    io::ModelConfig& config);
 
-// The tower runs on the CPU beside any device: GPUs have no kernels for it. Weights of 8 and 4 bits are those of the
-// text; the tower, a small part of the model, keeps bf16.
+// The tower runs on a device of its own, of the same kind as the text's `device`, so that neither waits for the other's
+// steps, repeats them or uses its scratch memory; on the CPU if the GPU has no kernels for the size of its heads.
 Result<VisionPlan> plan_vision(const EngineOptions& options, const io::Checkpoint& checkpoint,
                                const io::ModelConfig& config, const device::Device& device, WeightFormat format);
 

@@ -1,6 +1,7 @@
 // PrefixCopier: turns a stored prefix into blocks and a checkpoint, and vice versa.
 #include "engine/tier/prefix_copier.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -14,41 +15,70 @@ using request::Sequence;
 using Content = PrefixStore::Content;
 
 Status PrefixCopier::place(const std::string& salt, const Content& content, bool wants_state) {
-  const bool has_state = cache_.index().has_state();
-  Sequence reader;
-  reader.uses_cache = true;
-  reader.cache_salt = salt;
-  reader.tokens.assign(content.tokens.begin(), content.tokens.begin() + content.head.position);
-  reader.block_table.reserve(reader.tokens.size() / static_cast<size_t>(content.head.block_size) + 1);
-  const auto full = [] { return make_error(StatusCode::resource_exhausted, "the cache has no room for the prefix"); };
-  if (!cache_.admit_reader(reader)) return full();
-  int32_t slot = has_state && wants_state ? cache_.reserve_slot(/*is_awaited=*/true) : -1;
-  Status status = slot >= 0 || !has_state || !wants_state ? ok_status() : full();
+  Target target;
+  const auto tokens = std::span(content.tokens).first(static_cast<size_t>(content.head.position));
+  PAGODA_RETURN_IF_ERROR(reserve(salt, tokens, wants_state, target));
+  Status status;
   try {
-    if (status.is_ok()) status = fill(reader, content, slot);
-    if (status.is_ok()) {
-      reader.num_computed_tokens = reader.num_tokens();
-      cache_.publish(reader);
-      if (slot >= 0) cache_.add_checkpoint(reader, content.head.position, slot);
-      slot = -1;
-    }
+    status = fill(target, content);
   } catch (const std::bad_alloc&) {
     status = out_of_memory();
   }
-  if (slot >= 0) cache_.give_back_slot(slot);
-  cache_.retire(reader, status.is_ok() && !has_state);
+  publish(target);
   return status;
 }
 
-Status PrefixCopier::fill(Sequence& reader, const Content& content, int32_t slot) {
+Status PrefixCopier::reserve(const std::string& salt, std::span<const int32_t> tokens, bool wants_state,
+                             Target& target) {
+  const auto full = [] { return make_error(StatusCode::resource_exhausted, "the cache has no room for the prefix"); };
+  Sequence& reader = target.reader;
+  reader.uses_cache = true;
+  reader.cache_salt = salt;
+  reader.tokens.assign(tokens.begin(), tokens.end());
+  reader.block_table.reserve(tokens.size() / static_cast<size_t>(cache_.block_size()) + 1);
+  if (!cache_.admit_reader(reader)) return full();
+  target.num_filled = reader.num_published_blocks * cache_.block_size();
+  if (!cache_.index().has_state() || !wants_state) return ok_status();
+  target.slot = cache_.reserve_slot(/*is_awaited=*/true);
+  if (target.slot >= 0) return ok_status();
+  cache_.retire(reader, false);
+  return full();
+}
+
+Status PrefixCopier::fill(Target& target, const Content& content) {
+  const Sequence& reader = target.reader;
   const size_t block_bytes = static_cast<size_t>(content.head.block_bytes);
   const size_t first = static_cast<size_t>(content.head.first_block());
-  if (static_cast<size_t>(reader.num_published_blocks) < first)
+  if (target.num_filled < content.head.first_block() * cache_.block_size())
     return make_error(StatusCode::resource_exhausted, "the blocks before those of a prefix were evicted");
-  for (size_t i = static_cast<size_t>(reader.num_published_blocks); i < reader.block_table.size(); ++i)
+  const size_t end = first + static_cast<size_t>(content.head.num_blocks());
+  for (size_t i = std::max(first, static_cast<size_t>(reader.num_published_blocks)); i < end; ++i)
     PAGODA_RETURN_IF_ERROR(model_.write_block(
         reader.block_table[i], std::span(content.blocks).subspan((i - first) * block_bytes, block_bytes)));
-  return slot >= 0 ? model_.write_slot(slot, content.state) : ok_status();
+  target.num_filled = std::max(target.num_filled, content.head.position);
+  if (target.slot < 0 || target.num_filled < reader.num_tokens()) return ok_status();
+  PAGODA_RETURN_IF_ERROR(model_.write_slot(target.slot, content.state));
+  target.has_state = true;
+  return ok_status();
+}
+
+bool PrefixCopier::publish(Target& target) noexcept {
+  Sequence& reader = target.reader;
+  const bool has_state = cache_.index().has_state();
+  const bool is_whole = target.num_filled >= reader.num_tokens() && (target.slot < 0 || target.has_state);
+  bool is_good = target.num_filled > 0;
+  int32_t slot = std::exchange(target.slot, -1);
+  try {
+    if (target.num_filled < reader.num_tokens()) reader.tokens.resize(static_cast<size_t>(target.num_filled));
+    reader.num_computed_tokens = reader.num_tokens();
+    if (is_good) cache_.publish(reader);
+    if (target.has_state) cache_.add_checkpoint(reader, reader.num_tokens(), std::exchange(slot, -1));
+  } catch (const std::bad_alloc&) {
+    is_good = false;
+  }
+  if (slot >= 0) cache_.give_back_slot(slot);
+  cache_.retire(reader, is_good && !has_state);
+  return is_whole && is_good;
 }
 
 Result<PrefixStore::ContentPtr> PrefixCopier::copy_out(std::span<const int32_t> tokens, std::span<const int32_t> blocks,

@@ -1,5 +1,5 @@
 // PrefixCopier: copies prefixes out of the caches on the device, and into them as if a sequence had computed them.
-// Thread rule: the engine's thread only.
+// Thread rule: the engine's thread, except fill(): any thread, while steps run.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,24 @@ class PrefixCopier {
   Result<PrefixStore::ContentPtr> copy_out(std::span<const int32_t> tokens, std::span<const int32_t> blocks,
                                            io::PrefixFileHead head, int32_t slot);
   // Puts the blocks of `content` into the cache, and its state if `wants_state`. Fails if there is no space, or if
-  // the blocks before them are not cached.
+  // the blocks before them are not cached. As reserve(), fill() and publish().
   Status place(const std::string& salt, const PrefixStore::Content& content, bool wants_state);
 
- private:
-  Status fill(request::Sequence& reader, const PrefixStore::Content& content, int32_t slot);
+  // Memory of the caches that only this read uses until it is published.
+  struct Target {
+    request::Sequence reader;  // holds the blocks
+    int32_t slot = -1;         // for the state at the end; -1: it is not wanted
+    int32_t num_filled = 0;    // tokens whose blocks are cached or filled
+    bool has_state = false;    // the slot is filled
+  };
+  // For all `tokens`. Fails if there is no space.
+  Status reserve(const std::string& salt, std::span<const int32_t> tokens, bool wants_state, Target& target);
+  // The next content of several that follow each other; the last one has the state.
+  Status fill(Target& target, const PrefixStore::Content& content);
+  // Makes what was filled part of the cache and gives the rest back. True if it is all that was reserved.
+  bool publish(Target& target) noexcept;
 
+ private:
   model::Model& model_;
   cache::PrefixCache& cache_;
 };

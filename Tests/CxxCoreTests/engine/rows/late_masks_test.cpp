@@ -59,7 +59,7 @@ struct Harness {
     config.limits = {.num_kv_blocks = num_blocks, .num_state_slots = 4, .max_num_tokens = 64, .max_num_seqs = 4};
     config.max_drafts = speculates ? 5 : 0;
     config.limits.max_draft_rows = 3 * config.max_drafts;
-    config.uses_lookup = config.takes_all_drafts = speculates;
+    config.uses_lookup = speculates;
     config.limits.max_logits_rows = 4 + config.limits.max_draft_rows;
     config.limits.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
     config.limits.max_model_len = static_cast<int32_t>(num_blocks * 16);
@@ -69,9 +69,11 @@ struct Harness {
     config.tokenizer = tokenizer;
     config.num_sample_threads = has_thread ? 3 : 1;
     config.has_mask_thread = has_thread;
-    if (has_thread) config.before_mask = [gate = gate] { gate->pass(); };
+    TestHooks hooks;
+    hooks.takes_all_drafts = speculates;
+    if (has_thread) hooks.before_mask = [gate = gate] { gate->pass(); };
     model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);
-    core = std::make_unique<EngineCore>(*model, config);
+    core = std::make_unique<EngineCore>(*model, config, std::move(hooks));
   }
   ~Harness() { gate->set_open(true); }  // the destructor waits for the thread
 

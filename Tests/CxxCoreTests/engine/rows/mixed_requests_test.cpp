@@ -46,8 +46,9 @@ std::unique_ptr<MixedHarness> open_mixed(EngineOptions options, bool takes_all_d
   static const auto tokenizer = test::make_awkward_tokenizer();
   config.tokenizer = tokenizer;
   config.eos_token_ids = {kMixedEnd};
-  config.takes_all_drafts = takes_all_drafts;
-  harness->core = std::make_unique<EngineCore>(*harness->loaded.model, config);
+  TestHooks hooks;
+  hooks.takes_all_drafts = takes_all_drafts;
+  harness->core = std::make_unique<EngineCore>(*harness->loaded.model, config, std::move(hooks));
   return harness;
 }
 

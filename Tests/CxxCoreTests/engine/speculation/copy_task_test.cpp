@@ -60,8 +60,13 @@ CoreConfig config_of(bool uses_lookup, bool has_state = true) {
   config.limits.max_model_len = kMaxLen;
   config.vocab_size = kVocab;
   config.uses_lookup = uses_lookup;
-  config.takes_all_drafts = true;
   return config;
+}
+
+TestHooks all_drafts() {
+  TestHooks hooks;
+  hooks.takes_all_drafts = true;
+  return hooks;
 }
 
 struct Outcome {
@@ -88,7 +93,7 @@ std::unique_ptr<Outcome> copy(const std::vector<int32_t>& file, const std::vecto
                               bool has_state = true) {
   auto outcome = std::make_unique<Outcome>();
   Reciter model(text);
-  EngineCore core(model, config_of(uses_lookup, has_state));
+  EngineCore core(model, config_of(uses_lookup, has_state), all_drafts());
   answer(core, 1, file, "", kFile, outcome->recorder);
   outcome->num_steps = model.num_steps;
   outcome->speculation = core.stats().speculation;
@@ -137,7 +142,7 @@ PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
   const std::vector<int32_t> text = random_file(rng);
   const std::vector<int32_t> prompt(text.begin(), text.begin() + 8);
   Reciter model(text);
-  EngineCore core(model, config_of(true));
+  EngineCore core(model, config_of(true), all_drafts());
   Recorder first, second;
   answer(core, 1, prompt, "salt", 400, first);
   const int num_alone = model.num_steps;
@@ -155,7 +160,7 @@ PAGODA_TEST(speculation_a_predicted_answer_is_drafted) {
   std::vector<int32_t> prediction(text.begin(), text.begin() + 408);
   prediction[200] = prediction[200] % (kVocab - 1) + 1;
   Reciter model(text);
-  EngineCore core(model, config_of(true));
+  EngineCore core(model, config_of(true), all_drafts());
   Recorder plain, predicted, other;
   answer(core, 1, prompt, "first", 400, plain);
   const int num_alone = model.num_steps;
@@ -176,7 +181,7 @@ PAGODA_TEST(speculation_nothing_of_another_salt_is_drafted) {
   SpeculationStats stats[2];
   for (const bool has_other : {false, true}) {
     Reciter model(secret);
-    EngineCore core(model, config_of(true));
+    EngineCore core(model, config_of(true), all_drafts());
     Recorder first, second;
     if (has_other) answer(core, 1, prompt, "first", 400, first);
     const SpeculationStats before = core.stats().speculation;

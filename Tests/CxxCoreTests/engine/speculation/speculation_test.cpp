@@ -51,10 +51,11 @@ struct Harness {
     config.vocab_size = tokenizer->vocab_size();
     config.eos_token_ids = {test::end_id(*tokenizer)};
     config.tokenizer = tokenizer;
-    config.drafter = std::move(drafter);
+    TestHooks hooks;
+    hooks.drafter = std::move(drafter);
     config.uses_lookup = uses_lookup;
     model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);
-    core = std::make_unique<EngineCore>(*model, config);
+    core = std::make_unique<EngineCore>(*model, config, std::move(hooks));
   }
 
   void add(const Request& request, uint64_t id, Recorder& recorder) {

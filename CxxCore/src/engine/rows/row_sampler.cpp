@@ -1,5 +1,5 @@
 // RowSampler: rows are handed out one by one.
-#include "engine/row_sampler.h"
+#include "engine/rows/row_sampler.h"
 
 #include <exception>
 #include <utility>

@@ -1,28 +1,21 @@
-// EngineCore: prefixes that the program pins, or copies to a file and back.
+// CallerPrefixes: limits what is pinned, so that requests keep room.
+#include "engine/core/caller_prefixes.h"
+
 #include <utility>
 
 #include "base/concat.h"
-#include "engine/core/engine_core.h"
 
 namespace pagoda::engine {
 
 constexpr int64_t kPinnedPart = 2;  // at most one in so many blocks and checkpoints is pinned
 
-// On several machines the contents of the caches may be lost, or are elsewhere.
-Status EngineCore::check_single_machine() const {
-  if (!config_.prefix_cache || (config_.limits.has_state() && config_.limits.num_checkpoints == 0))
-    return make_error(StatusCode::unsupported, "prefixes are pinned and saved from the prefix cache, which is off");
-  if (flights_.empty()) return ok_status();
-  return make_error(StatusCode::unsupported, "prefixes cannot be pinned or saved on several machines");
-}
-
-int32_t EngineCore::cached_prefix(std::string_view salt, std::span<const int32_t> tokens) const noexcept {
+int32_t CallerPrefixes::find(std::string_view salt, std::span<const int32_t> tokens) const noexcept {
   return cache_.index().find(salt, tokens, static_cast<int32_t>(tokens.size())).num_tokens;
 }
 
-Result<PrefixStore::ContentPtr> EngineCore::copy_prefix(const std::string& salt, std::span<const int32_t> tokens,
-                                                        io::PrefixFileHead head) {
-  PAGODA_RETURN_IF_ERROR(check_single_machine());
+Result<PrefixStore::ContentPtr> CallerPrefixes::copy(const std::string& salt, std::span<const int32_t> tokens,
+                                                     io::PrefixFileHead head) {
+  PAGODA_RETURN_IF_ERROR(refusal_);
   const int32_t count = static_cast<int32_t>(tokens.size());
   const cache::PrefixIndex::Match match = cache_.index().find(salt, tokens, count);
   if (match.num_tokens < count)
@@ -32,20 +25,20 @@ Result<PrefixStore::ContentPtr> EngineCore::copy_prefix(const std::string& salt,
   return copier_.copy_out(tokens, blocks, std::move(head), match.slot);
 }
 
-Status EngineCore::place_prefix(const std::string& salt, const PrefixStore::Content& content, bool wants_state) {
-  PAGODA_RETURN_IF_ERROR(check_single_machine());
+Status CallerPrefixes::place(const std::string& salt, const PrefixStore::Content& content, bool wants_state) {
+  PAGODA_RETURN_IF_ERROR(refusal_);
   return copier_.place(salt, content, wants_state);
 }
 
-PrefixPin EngineCore::pin_prefix(const std::string& salt, std::span<const int32_t> tokens) {
+PrefixPin CallerPrefixes::pin(const std::string& salt, std::span<const int32_t> tokens) {
   PrefixPin pin;
-  pin.status = check_single_machine();
+  pin.status = refusal_;
   if (!pin.status.is_ok()) return pin;
   const cache::PrefixIndex::Match match = cache_.index().find(salt, tokens, static_cast<int32_t>(tokens.size()));
   const int64_t num_blocks = num_pinned_blocks_ + blocks_.blocks_for(match.num_tokens);
   const int64_t max_blocks = blocks_.num_blocks() / kPinnedPart;
   const int64_t max_states = cache_.index().max_checkpoints() / kPinnedPart;
-  const int64_t num_states = config_.limits.has_state() ? static_cast<int64_t>(pins_.size()) + 1 : 0;
+  const int64_t num_states = has_state_ ? static_cast<int64_t>(pins_.size()) + 1 : 0;
   if (match.num_tokens == 0) {
     pin.status = make_error(StatusCode::not_found, "no prefix of these tokens is cached");
   } else if (num_blocks > max_blocks || num_states > max_states) {
@@ -58,24 +51,21 @@ PrefixPin EngineCore::pin_prefix(const std::string& salt, std::span<const int32_
     num_pinned_blocks_ += static_cast<int64_t>(entry->second.blocks.size());
     pin.pin_id = ++last_pin_;
     pin.num_tokens = match.num_tokens;
-    publish_stats();
   }
   return pin;
 }
 
-void EngineCore::unpin_prefix(uint64_t pin_id) noexcept {
+void CallerPrefixes::unpin(uint64_t pin_id) noexcept {
   const auto found = pins_.find(pin_id);
   if (found == pins_.end()) return;
   num_pinned_blocks_ -= static_cast<int64_t>(found->second.blocks.size());
   cache_.unpin(found->second);
   pins_.erase(found);
-  publish_stats();
 }
 
-// When no request can run without its memory.
-bool EngineCore::drop_oldest_pin() noexcept {
-  if (pins_.empty() || scheduler_.num_waiting() == 0) return false;
-  unpin_prefix(pins_.begin()->first);
+bool CallerPrefixes::unpin_oldest() noexcept {
+  if (pins_.empty()) return false;
+  unpin(pins_.begin()->first);
   return true;
 }
 

@@ -1,15 +1,15 @@
-// EngineCore: samples a token from the row of logits of each request.
+// TokenSampler: chooses where each row is sampled.
+#include "engine/rows/token_sampler.h"
+
 #include <algorithm>
 #include <exception>
-#include <span>
 
 #include "device/pick_ops.h"
-#include "engine/core/engine_core.h"
+#include "engine/rows/owner_rows.h"
 
 namespace pagoda::engine {
 
-// The input of the sampler, except for the logits.
-sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
+sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
   const bool before_min = num_generated < request.params.min_tokens;
   sampler::SampleInput input;
   input.params = &request.params;
@@ -31,15 +31,24 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   return input;
 }
 
-// Sampling parameters for devices that sample; top_k 0 returns logits. `ahead`: the drafts before the row. Masks and
-// banned sequences after drafts are not known yet, and a late mask is applied when it is ready.
-Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, std::span<const int32_t> ahead,
-                          model::ForwardBatch& batch) {
+TokenSampler::TokenSampler(model::Model& model, const model::ForwardBatch& batch, MaskGate& masks, int32_t vocab_size,
+                           const EngineLimits& limits, int32_t num_threads)
+    : model_(model), batch_(batch), masks_(masks), vocab_size_(static_cast<size_t>(vocab_size)), sampler_(vocab_size) {
+  if (model_.samples()) draw_lists_.emplace(vocab_size, limits.max_logits_rows);
+  if (num_threads > 1) row_sampler_.emplace(vocab_size, limits.max_num_seqs, num_threads);
+}
+
+void TokenSampler::reserve(model::ForwardBatch& batch) const {
+  if (draw_lists_) draw_lists_->reserve(batch.edits, batch.masks);
+}
+
+Draw TokenSampler::draw_for(ActiveRequest& request, const Thinking& thinking, std::span<const int32_t> ahead,
+                            model::ForwardBatch& batch) {
   const bool has_document = request.guide && !thinking.is_open();
   if (request.row_callback || (!ahead.empty() && (has_document || !request.params.banned.empty()))) return {};
   const grammar::DocumentPosition& position = request.document_position;
   if (has_document && (position.mask == nullptr || !position.status.is_ok() || position.must_end)) return {};
-  const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
+  const auto max_top_k = static_cast<int32_t>(device::max_top_k(static_cast<int64_t>(vocab_size_)));
   const sampler::SampleInput input =
       sample_input(request, thinking, request.num_generated() + static_cast<int32_t>(ahead.size()));
   Draw draw = sampler::draw_of(input, max_top_k);
@@ -51,53 +60,56 @@ Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, std:
 
 // Fetching a row of 248,000 logits from a GPU takes longer than sampling a token there: a device that samples exactly
 // as the sampler does gets the parameters, unless the request needs more of the row than its most likely tokens.
-void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
+void TokenSampler::ask(const scheduler::StepPlan& plan, const RequestTable& requests, model::ForwardBatch& batch) {
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     if (row.num_tokens < row.sequence->num_uncomputed()) continue;
-    ActiveRequest& request = *requests_.at(row.sequence->id);
+    ActiveRequest& request = requests.of(*row.sequence);
     Thinking thinking = request.thinking;  // its state if the drafts are accepted
     for (int32_t i = 0; i <= row.num_drafts; ++i) {
       if (i > 0) thinking.note(row.sequence->drafts[i - 1]);
       const auto ahead = std::span<const int32_t>(row.sequence->drafts).first(static_cast<size_t>(i));
-      batch_.draws.push_back(draw_for(request, thinking, ahead, batch_));
+      batch.draws.push_back(draw_for(request, thinking, ahead, batch));
     }
   }
 }
 
 // Whether the device has sampled the row.
-bool EngineCore::is_picked(size_t logits_row) const noexcept {
+bool TokenSampler::is_picked(size_t logits_row) const noexcept {
   const std::span<const int32_t> picked = model_.picked();
   return !picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0;
 }
 
-// Samples the first row of each request, which depends on no other row, in parallel. Rows of drafts depend on the
-// tokens before them, and rows whose mask is late or whose document has ended are left to commit_tokens().
-void EngineCore::sample_ahead(const scheduler::StepPlan& plan) noexcept {
+bool TokenSampler::may_sample_ahead(ActiveRequest& request) {
+  if (request.is_cancelled || request.score_end || request.is_pooled() || request.row_callback) return false;
+  if (!masks_.is_ready(request)) return false;
+  const grammar::DocumentPosition& position = request.document_position;
+  return !request.has_document() || (position.status.is_ok() && !position.must_end);
+}
+
+// The first row of a request depends on no other row. Rows of drafts depend on the tokens before them, and rows whose
+// mask is late or whose document has ended are left to the commit.
+void TokenSampler::sample_ahead(const scheduler::StepPlan& plan, const RequestTable& requests) noexcept {
   if (!row_sampler_) return;
   row_sampler_->begin();
-  const size_t vocab = static_cast<size_t>(config_.vocab_size);
   size_t next_row = 0;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     if (row.num_tokens < row.sequence->num_uncomputed()) continue;
     const size_t logits_row = next_row;
     next_row += static_cast<size_t>(1 + row.num_drafts);
-    ActiveRequest& request = *requests_.at(row.sequence->id);
-    if (request.is_cancelled || request.score_end || request.is_pooled() || is_picked(logits_row)) continue;
-    if (request.row_callback) continue;
+    if (is_picked(logits_row)) continue;
+    ActiveRequest& request = requests.of(*row.sequence);
     try {
-      if (!has_mask(request)) continue;
-      const bool has_document = request.guide && !request.thinking.is_open();
-      if (has_document && (!request.document_position.status.is_ok() || request.document_position.must_end)) continue;
+      if (!may_sample_ahead(request)) continue;
       sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
-      input.logits = model_.logits().subspan(logits_row * vocab, vocab);
+      input.logits = logits(logits_row);
       row_sampler_->add(logits_row, input);
-    } catch (const std::exception&) {  // commit_tokens() meets the same error, and ends the request
+    } catch (const std::exception&) {  // the commit meets the same error, and ends the request
     }
   }
   row_sampler_->run();
 }
 
-Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
+Status TokenSampler::sample(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
   if (held.empty() && is_picked(logits_row)) {
     sampled_.token_id = model_.picked()[logits_row];
     sampled_.logprob = 0.0f;
@@ -107,11 +119,10 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<c
     return ok_status();
   }
   if (Status status; held.empty() && row_sampler_ && row_sampler_->take(logits_row, status, sampled_)) return status;
-  const size_t vocab = static_cast<size_t>(config_.vocab_size);
   sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
-  if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.document_position.status);
-  PAGODA_RETURN_IF_ERROR(take_chosen(request, input));
-  input.logits = !held.empty() ? held : model_.logits().subspan(logits_row * vocab, vocab);
+  if (request.has_document()) PAGODA_RETURN_IF_ERROR(request.document_position.status);
+  PAGODA_RETURN_IF_ERROR(apply_choice(request, input));
+  input.logits = !held.empty() ? held : logits(logits_row);
   return sampler_.sample(input, sampled_);
 }
 
