@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <functional>
+#include <limits>
 
 #include "sampler/every_isa.h"
 
@@ -16,11 +18,12 @@ float multiply_add(float a, float b, float c) noexcept {
   return product + c;
 }
 
-}  // namespace
+constexpr float kLowest = -87.0f;
 
-float weight_of(float x) noexcept {
-  constexpr float kLowest = -87.0f, kMagic = 0x1.8p23f;  // adding kMagic rounds to an integer in the low bits
-  const float bounded = x > kLowest ? x : kLowest;
+// e^x * 2^scale for kLowest <= x <= 0.
+template <uint32_t scale>
+float scaled_weight(float bounded) noexcept {
+  constexpr float kMagic = 0x1.8p23f;  // adding it rounds to an integer in the low bits
   const float shifted = multiply_add(bounded, 0x1.715476p0f, kMagic), n = shifted - kMagic;
   float r = multiply_add(n, -0x1.62e4p-1f, bounded);  // ln 2 in two parts; n times the first, which is short, is exact
   r = multiply_add(n, -0x1.7f7d1cp-20f, r);
@@ -30,10 +33,24 @@ float weight_of(float x) noexcept {
   p = multiply_add(p, r, 0.5f);
   p = multiply_add(p, r, 1.0f);
   p = multiply_add(p, r, 1.0f);
-  const uint32_t exponent = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kMagic) + 127u;
-  const float power = std::bit_cast<float>(exponent << 23);
-  return x > kLowest ? p * power : 0.0f;
+  const uint32_t exponent = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kMagic) + 127u + scale;
+  return p * std::bit_cast<float>(exponent << 23);
 }
+
+// whole_weight(weight_of(x)) in its two parts; below kLowest both are 0 without a comparison of their own.
+struct Parts {
+  uint32_t upper, lower;
+};
+Parts parts_of(float x) noexcept {
+  const float scaled = scaled_weight<20>(x > kLowest ? x : kLowest);
+  const int32_t upper = static_cast<int32_t>(scaled);
+  return {static_cast<uint32_t>(upper),
+          static_cast<uint32_t>(static_cast<int32_t>((scaled - static_cast<float>(upper)) * kHalfWeight))};
+}
+
+}  // namespace
+
+float weight_of(float x) noexcept { return x > kLowest ? scaled_weight<0>(x) : 0.0f; }
 
 namespace {
 
@@ -70,9 +87,9 @@ PAGODA_EVERY_ISA Survey survey_block(const float* logits, size_t count) noexcept
 PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float highest) noexcept {
   uint32_t upper = 0, lower = 0;  // sums of 256 numbers below 2^20 each
   for (size_t i = 0; i < count; ++i) {
-    const float weight = weight_of(logits[i] - highest);
-    upper += upper_part(weight);
-    lower += lower_part(weight);
+    const Parts parts = parts_of(logits[i] - highest);
+    upper += parts.upper;
+    lower += parts.lower;
   }
   return (uint64_t{upper} << 20) + lower;
 }
@@ -80,27 +97,38 @@ PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float hig
 PAGODA_EVERY_ISA uint64_t sum_block(const float* logits, size_t count, float highest, float temperature) noexcept {
   uint32_t upper = 0, lower = 0;
   for (size_t i = 0; i < count; ++i) {
-    const float weight = weight_of((logits[i] - highest) / temperature);
-    upper += upper_part(weight);
-    lower += lower_part(weight);
+    const Parts parts = parts_of((logits[i] - highest) / temperature);
+    upper += parts.upper;
+    lower += parts.lower;
   }
   return (uint64_t{upper} << 20) + lower;
 }
 
-// Most groups of a block have none.
+using Group = float __attribute__((ext_vector_type(16)));
+using Bits = bool __attribute__((ext_vector_type(16)));
+
+// Most groups of a block have none, and most others one.
 PAGODA_EVERY_ISA size_t find_in_block(const float* logits, size_t count, float least, uint16_t* found) noexcept {
   constexpr size_t kGroup = 16;
   size_t num_found = 0, i = 0;
   for (; i + kGroup <= count; i += kGroup) {
-    uint32_t any = 0;
-    for (size_t lane = 0; lane < kGroup; ++lane) any |= logits[i + lane] >= least ? 1u : 0u;
-    if (any == 0) continue;
-    for (size_t lane = 0; lane < kGroup; ++lane)
-      if (logits[i + lane] >= least) found[num_found++] = static_cast<uint16_t>(i + lane);
+    Group group;
+    std::memcpy(&group, logits + i, sizeof group);
+    uint32_t any = __builtin_bit_cast(uint16_t, __builtin_convertvector(group >= least, Bits));
+    for (; any != 0; any &= any - 1)
+      found[num_found++] = static_cast<uint16_t>(i + static_cast<size_t>(std::countr_zero(any)));
   }
   for (; i < count; ++i)
     if (logits[i] >= least) found[num_found++] = static_cast<uint16_t>(i);
   return num_found;
+}
+
+PAGODA_EVERY_ISA void weigh_all(const float* logits, size_t count, float highest, float temperature,
+                                uint64_t* weights) noexcept {
+  for (size_t i = 0; i < count; ++i) {
+    const Parts parts = parts_of((logits[i] - highest) / temperature);
+    weights[i] = (uint64_t{parts.upper} << 20) + parts.lower;
+  }
 }
 
 }  // namespace
@@ -153,23 +181,30 @@ float LogitBlocks::reached_by(size_t count) const {
   return *nth;
 }
 
+float LogitBlocks::reached_in_most_blocks() const {
+  constexpr size_t kStride = 4;  // a sample of the blocks is enough
+  scratch_.clear();
+  for (size_t block = 0; block < block_highest_.size(); block += kStride) scratch_.push_back(block_highest_[block]);
+  const auto nth = scratch_.begin() + static_cast<std::ptrdiff_t>(scratch_.size() * 5 / 8);
+  std::nth_element(scratch_.begin(), nth, scratch_.end(), std::greater<>());
+  return std::max(*nth, std::numeric_limits<float>::lowest());
+}
+
+void LogitBlocks::weigh(std::span<const float> logits, float temperature, uint64_t* weights) const noexcept {
+  weigh_all(logits.data(), logits.size(), highest_, temperature, weights);
+}
+
 size_t LogitBlocks::weigh_block(size_t block, float temperature, float* weights) const noexcept {
   const size_t count = size_of(block);
   for (size_t i = 0; i < count; ++i) weights[i] = weight_of((blocks_[block][i] - highest_) / temperature);
   return count;
 }
 
-uint64_t LogitBlocks::sum_weights(float temperature) noexcept {
+uint64_t LogitBlocks::sum_block_weights(size_t block, float temperature) const noexcept {
   constexpr float kWeightless = -28.0f;  // kWeightOne times e^-28 is less than 1
-  uint64_t total = 0;
-  for (size_t block = 0; block < blocks_.size(); ++block) {
-    uint64_t& sum = block_sums_[block];
-    if ((block_highest_[block] - highest_) / temperature < kWeightless) sum = 0;
-    else if (temperature == 1.0f) sum = sum_block(blocks_[block], size_of(block), highest_);
-    else sum = sum_block(blocks_[block], size_of(block), highest_, temperature);
-    total += sum;
-  }
-  return total;
+  if ((block_highest_[block] - highest_) / temperature < kWeightless) return 0;
+  if (temperature == 1.0f) return sum_block(blocks_[block], size_of(block), highest_);
+  return sum_block(blocks_[block], size_of(block), highest_, temperature);
 }
 
 uint64_t LogitBlocks::sum_of_blocks_from(float least) const noexcept {

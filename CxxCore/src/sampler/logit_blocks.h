@@ -42,9 +42,25 @@ class LogitBlocks {
   void settle() noexcept;
 
   float highest() const noexcept { return highest_; }
-  int32_t first_highest() const noexcept;                   // the lowest id among equal maxima
-  float reached_by(size_t count) const;                     // a threshold that at least `count` logits reach
-  uint64_t sum_weights(float temperature) noexcept;         // sum of e^((logit - highest) / temperature)
+  int32_t first_highest() const noexcept;  // the lowest id among equal maxima
+  float reached_by(size_t count) const;    // a threshold that at least `count` logits reach
+  float reached_in_most_blocks() const;    // a threshold that more than half of the blocks reach; finite
+  // The whole weights of some logits.
+  void weigh(std::span<const float> logits, float temperature, uint64_t* weights) const noexcept;
+  // Sum of e^((logit - highest) / temperature). Calls visit(id, logit) for all logits >= `least`, by ascending id,
+  // while their blocks are in the cache.
+  template <class Visit>
+  uint64_t sum_weights(float temperature, float least, Visit&& visit) {
+    uint64_t total = 0;
+    for (size_t block = 0; block < blocks_.size(); ++block) {
+      total += block_sums_[block] = sum_block_weights(block, temperature);
+      visit_block(block, least, visit);
+    }
+    return total;
+  }
+  uint64_t sum_weights(float temperature) {
+    return sum_weights(temperature, __builtin_inff(), [](int32_t, float) {});
+  }
   uint64_t sum_of_blocks_from(float least) const noexcept;  // of the last sum_weights(): blocks with a logit >= `least`
   // The id at which the running sum of the weights of the last sum_weights() exceeds `target`, which is below the
   // total.
@@ -53,19 +69,21 @@ class LogitBlocks {
   // Calls visit(id, logit) for all logits >= `least`, by ascending id.
   template <class Visit>
   void for_each_from(float least, Visit&& visit) const {
-    uint16_t found[kBlock];
-    for (size_t block = 0; block < blocks_.size(); ++block) {
-      if (block_highest_[block] < least) continue;
-      const size_t count = find_from(block, least, found);
-      for (size_t i = 0; i < count; ++i)
-        visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
-    }
+    for (size_t block = 0; block < blocks_.size(); ++block) visit_block(block, least, visit);
   }
 
  private:
+  template <class Visit>
+  void visit_block(size_t block, float least, Visit& visit) const {
+    if (block_highest_[block] < least) return;
+    uint16_t found[kBlock];
+    const size_t count = find_from(block, least, found);
+    for (size_t i = 0; i < count; ++i) visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
+  }
   static constexpr float kImpossible = -__builtin_inff();
   // Lists the indices in a block of the logits >= `least`; returns their number.
   size_t find_from(size_t block, float least, uint16_t* found) const noexcept;
+  uint64_t sum_block_weights(size_t block, float temperature) const noexcept;
   // Fills in the weights of a block's logits; returns their number.
   size_t weigh_block(size_t block, float temperature, float* weights) const noexcept;
 

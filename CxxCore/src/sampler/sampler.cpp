@@ -90,7 +90,8 @@ Sampler::Sampler(int32_t vocab_size)
     : raw_(static_cast<size_t>(std::max(vocab_size, 0))),
       adjusted_(static_cast<size_t>(std::max(vocab_size, 0))),
       changed_(static_cast<size_t>(std::max(vocab_size, 0))),
-      is_changed_(adjusted_.num_blocks()) {
+      is_changed_(adjusted_.num_blocks()),
+      listed_(changed_.size()) {
   candidates_.reserve(changed_.size());
   scratch_.reserve(changed_.size());
 }
@@ -153,9 +154,7 @@ bool Sampler::truncate(const SamplingParams& params, float temperature, bool nee
     if (needs_all) gather_from(1, 1, temperature);
     return needs_all;
   } else {
-    const uint64_t total = adjusted_.sum_weights(temperature), wanted = mass_of(total, top_p);
-    gather_mass(wanted, least_kept(wanted, total, changed_.size()), temperature);
-    keep_top_p(wanted, 0);
+    gather_mass(top_p, temperature);
     return true;
   }
   const uint64_t total = total_weight(), wanted = mass_of(total, top_p);
@@ -203,16 +202,28 @@ void Sampler::gather_from(uint64_t bound_weight, uint64_t least, float temperatu
   });
 }
 
-// The most likely tokens that have the mass `wanted` together, with few that are not needed for it: the bound is
-// lowered until they do; at `least`, any wanted mass is reached. No token is left out for its weight, which may be less
-// than that of the next by rounding: devices, which look at the order only, draw the same.
-void Sampler::gather_mass(uint64_t wanted, uint64_t least, float temperature) {
-  for (uint64_t weight = kWeightOne >> 6; weight > least; weight >>= 3) {
-    if (adjusted_.sum_of_blocks_from(bound_of(weight, temperature)) < wanted) continue;  // nor have their tokens
-    gather_from(weight, 0, temperature);
-    if (total_weight() >= wanted) return;
+// The most likely tokens that have the mass of top_p together. Those above a bound are listed while the weights of all
+// are summed; if they weigh too little, the bound is lowered until they do: at the least kept weight, any mass is
+// reached.
+void Sampler::gather_mass(uint64_t top_p, float temperature) {
+  const auto list = [this](int32_t id, float logit) { listed_.add(id, logit); };
+  const float first = adjusted_.reached_in_most_blocks();
+  listed_.clear();
+  const uint64_t total = adjusted_.sum_weights(temperature, first, list), wanted = mass_of(total, top_p);
+  const uint64_t least = least_kept(wanted, total, changed_.size());
+  uint64_t mass = listed_.weigh(adjusted_, temperature);
+  for (uint64_t weight = kWeightOne >> 6; mass < wanted; weight >>= 3) {
+    const float bound = bound_of(std::max(weight, least), temperature);
+    // Blocks that weigh too little have no tokens that weigh enough.
+    if (weight > least && (bound >= first || adjusted_.sum_of_blocks_from(bound) < wanted)) continue;
+    listed_.clear();
+    adjusted_.for_each_from(bound, list);
+    mass = listed_.weigh(adjusted_, temperature);
+    if (weight <= least) break;
   }
-  gather_from(least, 0, temperature);
+  candidates_.clear();
+  listed_.keep(wanted,
+               [this](float logit, int32_t id, uint64_t weight) { candidates_.push_back({logit, id, weight}); });
 }
 
 void Sampler::weigh(float temperature) {

@@ -11,6 +11,7 @@
 #include "pagoda/event.h"
 #include "pagoda/sampling_params.h"
 #include "sampler/dry.h"
+#include "sampler/listed_tokens.h"
 #include "sampler/logit_blocks.h"
 
 namespace pagoda::sampler {
@@ -81,7 +82,7 @@ class Sampler {
   float bound_of(uint64_t weight, float temperature) const noexcept;
   // All that are as likely as one of weight `bound`, and have at least the other weight.
   void gather_from(uint64_t bound, uint64_t least, float temperature);
-  void gather_mass(uint64_t wanted, uint64_t least, float temperature);
+  void gather_mass(uint64_t top_p, float temperature);
   void weigh(float temperature);
   uint64_t total_weight() const noexcept;
   void keep_top_p(uint64_t wanted, uint64_t least);
@@ -93,6 +94,7 @@ class Sampler {
   std::vector<float> changed_;         // [vocab] only the blocks that differ from the input
   std::vector<uint8_t> is_changed_;    // [blocks] 1 if the block is in changed_
   std::vector<Candidate> candidates_;  // tokens that may be drawn, by ascending id
+  ListedTokens listed_;                // the most likely tokens, for top-p of all
   std::vector<Candidate> scratch_;     // for selections that do not keep the order
 };
 
