@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "speculate/step_costs.h"
@@ -43,6 +45,7 @@ struct DecodeStep {
   double draft_seconds = 0;  // the part of `seconds` spent on drafting
   int32_t num_draft_steps = 0;
   bool feeds_head = false;  // the head processed the step's tokens
+  bool is_encoded = false;  // the host encodes launches, except those of a plain step that repeats the one before
 };
 
 class Policy {
@@ -53,6 +56,8 @@ class Policy {
   void admit(std::span<Offer> offers, int32_t num_sequences);
 
   void note_step(const DecodeStep& step) noexcept;
+  // A step that note_step() does not describe ran, with rows of prompts: the next one repeats nothing.
+  void note_break() noexcept { last_ = {}; }
 
   // Records the outcome of an admitted offer.
   void note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept;
@@ -67,19 +72,37 @@ class Policy {
   bool head_rests() const noexcept { return head().rests; }
 
   double saved_seconds() const noexcept { return saved_; }  // compared with plain steps, by their measured cost
+  int64_t num_steps() const noexcept { return num_steps_; }
+
+  // What it has learned, as a few kilobytes that recall() checks (policy_memory.cpp). A policy that recalls begins with
+  // the drafts that paid; what it measures itself soon outweighs what it recalled.
+  static constexpr std::string_view kMemoryMagic = "pagoda drafts 1\n";  // the number is the version of the format
+  std::string memory() const;
+  bool recall(std::string_view bytes) noexcept;  // false, without any effect, for anything but the bytes of memory()
 
  private:
+  static constexpr int64_t kFirstPlain = 7;
   struct Head {  // for about the same number of sequences
     bool rests = false;
     double account = 0;  // seconds saved by its drafts, minus those taken by its work
     double seconds = 0;  // of all steps
   };
 
+  // What a device can repeat without encoding it again.
+  struct Kind {
+    int32_t num_sequences = 0;  // 0: unknown
+    bool has_drafts = false, feeds_head = false;
+    bool operator==(const Kind&) const = default;
+  };
+
   const Head& head() const noexcept { return heads_[head_index_]; }
-  bool is_plain_step() const noexcept;
+  bool is_plain_step() const noexcept { return num_steps_ >= next_plain_; }
+  void plan_plain_steps(double plain, bool is_encoded) noexcept;
+  void begin_recalled() noexcept;
   const StepCosts& costs() const noexcept { return costs_[has_head_ && !head().rests ? 1 : 0]; }
   double plain_cost(int32_t num_sequences) const noexcept;
-  void note_cost(const DecodeStep& step) noexcept;
+  void note_cost(const DecodeStep& step, bool is_fresh) noexcept;
+  void note_gain(double gain, double plain) noexcept;
   void note_head(const DecodeStep& step, double seconds, double gain) noexcept;
   double probability(const Offer& offer, int32_t position) const noexcept;
   bool may_draft(int32_t num_sequences) const noexcept;
@@ -88,6 +111,7 @@ class Policy {
   std::array<StepCosts, 2> costs_;  // of steps without and with the head's work
   RecentMedian draft_cost_;         // seconds of one draft step
   RecentMedian update_cost_;        // seconds of one state update
+  RecentMedian restart_cost_;       // additional seconds of a plain step after a step of another kind
   std::array<Head, 8> heads_;       // by the binary logarithm of the number of sequences
   size_t head_index_ = 0;
   bool has_head_ = false;                                     // whether any step fed the head
@@ -95,6 +119,9 @@ class Policy {
   double decode_seconds_ = 0, saved_ = 0;
   double account_ = 0;  // seconds gained and not lost again; below 0 if drafts have cost more than they saved
   int64_t num_steps_ = 0;
+  int64_t next_plain_ = kFirstPlain;  // number of steps before the next one without drafts and the head's work
+  Kind last_;
+  bool knows_plain_ = true;                        // from a plain step of this process
   int32_t silent_steps_ = 0, retry_interval_ = 4;  // steps since a draft; some are tried after the interval
   struct Slot {
     float survival;  // probability that this draft and all before it are accepted

@@ -15,6 +15,11 @@ void StepCosts::note(int32_t num_rows, double seconds) noexcept {
   make_estimates();
 }
 
+void StepCosts::recall(int32_t num_rows, double seconds) noexcept {
+  costs_[static_cast<size_t>(num_rows)].seconds.note(seconds);
+  make_estimates();
+}
+
 void StepCosts::make_estimates() noexcept {
   std::array<double, kMaxRows + 1> least;  // of this and all higher numbers of rows; 0: not measured
   double lowest = 0;

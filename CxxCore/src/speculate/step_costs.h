@@ -37,6 +37,9 @@ class StepCosts {
   // num_rows is at most kMaxRows.
   void note(int32_t num_rows, double seconds) noexcept;
 
+  // Before anything is noted: the time in an earlier process, which counts as one measurement.
+  void recall(int32_t num_rows, double seconds) noexcept;
+
   // Seconds of a step with this many rows, at most kMaxRows; 0: not measured recently. A cost that was too high would
   // otherwise keep such steps from being tried again.
   double measured(int32_t num_rows) const noexcept {
