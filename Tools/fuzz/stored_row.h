@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/quant/stored_row.h"
-#include "io/safetensors/safetensors.h"
+#include "io/tensor_entry.h"
 
 namespace pagoda {
 

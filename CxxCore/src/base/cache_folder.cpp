@@ -2,6 +2,7 @@
 #include "base/cache_folder.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,22 @@ void trim_cache_folder(const std::string& folder, std::string_view suffix, std::
     if (bytes <= max_bytes) return;
     if (fs::remove(entry.path, ignored)) bytes -= entry.size_bytes;
   }
+}
+
+int64_t cache_folder_space(const std::string& folder, std::string_view suffix) {
+  std::error_code error;
+  fs::path existing = folder;
+  while (!fs::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
+  const fs::space_info space = fs::space(existing, error);
+  if (error) return INT64_MAX;
+  auto bytes = static_cast<int64_t>(std::min<uintmax_t>(space.available, INT64_MAX / 2));
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().native().ends_with(suffix)) continue;
+    std::error_code gone;
+    const auto size = static_cast<int64_t>(entry->file_size(gone));
+    if (!gone) bytes += size;
+  }
+  return bytes;
 }
 
 }  // namespace pagoda

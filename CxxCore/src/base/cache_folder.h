@@ -30,4 +30,8 @@ void mark_used(const std::string& path) noexcept;
 void trim_cache_folder(const std::string& folder, std::string_view suffix, std::string_view magic, int64_t max_bytes,
                        const std::string& keep);
 
+// Bytes that are free on the disk where the folder is or would be, and those of its files with this suffix. INT64_MAX
+// if the disk cannot be asked; writing there will tell why.
+int64_t cache_folder_space(const std::string& folder, std::string_view suffix);
+
 }  // namespace pagoda

@@ -73,11 +73,16 @@ engine::CoreConfig config_for(const engine::LoadedModel& loaded, const Run& run)
     config.max_drafts = config.limits.max_draft_rows = 0;
     config.uses_head = false;
   } else if (run.oracle) {
-    config.drafter = run.oracle;
-    config.admits_drafter = true;
     config.uses_head = false;
   }
   return config;
+}
+
+engine::TestHooks hooks_for(const Run& run) {
+  engine::TestHooks hooks;
+  if (run.has_drafts) hooks.drafter = run.oracle;
+  hooks.admits_drafter = true;
+  return hooks;
 }
 
 Request request_for(const Run& run, size_t index) {
@@ -94,7 +99,7 @@ Request request_for(const Run& run, size_t index) {
 
 // Runs all requests concurrently to their end.
 Result<Outcome> answer(engine::LoadedModel& loaded, const Run& run) {
-  engine::EngineCore core(*loaded.model, config_for(loaded, run));
+  engine::EngineCore core(*loaded.model, config_for(loaded, run), hooks_for(run));
   Outcome outcome;
   outcome.answers.resize(run.prompts.size());
   for (size_t i = 0; i < run.prompts.size(); ++i) {

@@ -103,6 +103,7 @@ class PrefixCache {
 
   void clear() noexcept { index_.clear(); }  // see PrefixIndex
 
+  int32_t block_size() const noexcept { return blocks_.block_size(); }  // any thread
   const PrefixCacheStats& stats() const noexcept { return stats_; }
   const PrefixIndex& index() const noexcept { return index_; }
 

@@ -11,6 +11,7 @@
 #include "base/quoted.h"
 #include "io/gguf/tensors.h"
 #include "io/quantize/tensors.h"
+#include "io/safetensors/safetensors.h"
 
 namespace pagoda::io {
 namespace {

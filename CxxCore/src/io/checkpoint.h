@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "io/model_files.h"
-#include "io/safetensors/safetensors.h"
+#include "io/tensor_entry.h"
 
 namespace pagoda::io {
 

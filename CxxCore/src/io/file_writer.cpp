@@ -70,8 +70,8 @@ Status FileWriter::write(std::span<const std::byte> bytes) {
   return ok_status();
 }
 
-Status FileWriter::commit() {
-  if (fsync(descriptor_) != 0) return error("written to the disk", errno);
+Status FileWriter::commit(bool waits_for_disk) {
+  if (waits_for_disk && fsync(descriptor_) != 0) return error("written to the disk", errno);
   if (std::rename(temporary().c_str(), path_.c_str()) != 0) return error("renamed", errno);
   is_committed_ = true;
   return ok_status();

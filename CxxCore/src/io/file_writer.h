@@ -23,7 +23,9 @@ class FileWriter {
   FileWriter& operator=(const FileWriter&) = delete;
 
   Status write(std::span<const std::byte> bytes);
-  Status commit();  // call once, at the end: syncs the data before renaming
+  // Call once, at the end: the data is on the disk before the renaming. Without waiting for it a crash of the machine
+  // may leave a file with other bytes, which its readers must notice.
+  Status commit(bool waits_for_disk = true);
 
  private:
   FileWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}

@@ -21,10 +21,8 @@ class Table {
     vector(Role::final_norm, "norm.weight", {hidden});
     for (layer_ = 0; layer_ < config_.num_layers; ++layer_) {
       prefix_ = concat(config_.tensor_prefix, "layers.", layer_, ".");
-      vector(Role::input_norm, "input_layernorm.weight", {hidden});
-      if (config_.has_four_norms) four_norms();
-      else vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
       const bool is_recurrent = config_.layers[layer_] == LayerKind::linear_attention;
+      norms(is_recurrent);
       if (is_recurrent) config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
       else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_mixture(layer_)) mixture_of_experts(layout_.experts);
@@ -71,8 +69,8 @@ class Table {
     }
     linear(Role::mixer_out, Role::mixer_out_bias, "self_attn.o_proj", hidden, q, config_.attention_output_bias);
     if (!config_.qk_norm) return;
-    vector(Role::q_norm, "self_attn.q_norm.weight", {dim});
-    vector(Role::k_norm, "self_attn.k_norm.weight", {dim});
+    vector(Role::q_norm, "self_attn.q_norm.weight", {config_.norms_all_heads ? q : dim});
+    vector(Role::k_norm, "self_attn.k_norm.weight", {config_.norms_all_heads ? kv : dim});
   }
 
   // Row order per head: the part that does not rotate, then the rotating part, reordered so that the elements of a pair
@@ -123,16 +121,22 @@ class Table {
         specs_.back().row_order.push_back(static_cast<int32_t>(head * (nope + v) + nope + i));
   }
 
-  void four_norms() {
-    vector(Role::mixer_norm, "post_attention_layernorm.weight", {config_.hidden_size});
-    vector(Role::post_norm, "pre_feedforward_layernorm.weight", {config_.hidden_size});
-    vector(Role::mlp_norm, "post_feedforward_layernorm.weight", {config_.hidden_size});
+  // post_attention_layernorm is the norm of the MLP's input, unless outputs are normalised.
+  void norms(bool is_recurrent) {
+    const std::vector<int64_t> shape = {config_.hidden_size};
+    const bool only_outputs = config_.norms_outputs && !is_recurrent;
+    if (!only_outputs) vector(Role::input_norm, "input_layernorm.weight", shape);
+    if (!only_outputs && !config_.has_four_norms) return vector(Role::post_norm, "post_attention_layernorm.weight", shape);
+    vector(Role::mixer_norm, "post_attention_layernorm.weight", shape);
+    if (!only_outputs) vector(Role::post_norm, "pre_feedforward_layernorm.weight", shape);
+    vector(Role::mlp_norm, "post_feedforward_layernorm.weight", shape);
   }
 
   void gated_delta_net() {
     const int64_t hidden = config_.hidden_size, v_heads = config_.linear_num_v_heads;
     const int64_t k = int64_t{config_.linear_num_k_heads} * config_.linear_k_head_dim;
     const int64_t v = v_heads * config_.linear_v_head_dim, conv_channels = 2 * k + v;
+    if (config_.family == Family::olmo_hybrid) return olmo_delta_net(k, v);
     if (layout_.packed_projections) {
       packed_projections();
     } else {
@@ -146,6 +150,21 @@ class Table {
     vector(Role::a_log, "linear_attn.A_log", {v_heads});
     vector(Role::dt_bias, "linear_attn.dt_bias", {v_heads});
     vector(Role::gdn_norm, "linear_attn.norm.weight", {config_.linear_v_head_dim});
+  }
+
+  void olmo_delta_net(int64_t k, int64_t v) {
+    const int64_t hidden = config_.hidden_size, v_heads = config_.linear_num_v_heads;
+    for (const auto& [part, size] : {std::pair("q", k), std::pair("k", k), std::pair("v", v)}) {
+      matrix(Role::mixer_in, concat("linear_attn.", part, "_proj"), size, hidden);
+      vector(Role::conv, concat("linear_attn.", part, "_conv1d.weight"), {size, 1, config_.linear_conv_kernel});
+    }
+    matrix(Role::mixer_in, "linear_attn.g_proj", v, hidden);
+    matrix(Role::mixer_in, "linear_attn.b_proj", v_heads, hidden);
+    matrix(Role::mixer_in, "linear_attn.a_proj", v_heads, hidden);
+    matrix(Role::mixer_out, "linear_attn.o_proj", hidden, v);
+    vector(Role::a_log, "linear_attn.A_log", {v_heads});
+    vector(Role::dt_bias, "linear_attn.dt_bias", {v_heads});
+    vector(Role::gdn_norm, "linear_attn.o_norm.weight", {config_.linear_v_head_dim});
   }
 
   void kimi_delta_attention() {

@@ -14,40 +14,49 @@ namespace pagoda::io {
 enum class Role : uint8_t {
   embedding,
   lm_head,
-  final_norm,  // the norm before the head
+  final_norm,  // before the head
+  // The norms of a layer: before its mixer and before its MLP.
   input_norm,
-  post_norm,  // the norms of a layer
+  post_norm,
+  // MLP: gate | up; down.
   mlp_in,
   mlp_in_bias,
   mlp_out,
-  mlp_out_bias,  // gate | up; down
+  mlp_out_bias,
+  // Mixer: its input projections, and the output projection. Attention: q (with gate) | k | v; GDN: qkv | z | b | a;
+  // KDA: q | k | v | b | f_a | g_a; latent attention: q_a | kv_a.
   mixer_in,
   mixer_in_bias,
   mixer_out,
-  // attention: q (with gate) | k | v; GDN: qkv | z | b | a; KDA: q | k | v | b | f_a | g_a; latent attention: q_a |
-  // kv_a
   mixer_out_bias,
-  latent_q,  // latent attention: queries of all heads, from the hidden states or from their own latent
+  // Latent attention.
+  latent_q,  // queries of all heads, from the hidden states or from their own latent
   latent_k,  // per head: maps the part of a query that does not rotate to a latent
   latent_v,  // per head: maps a sum of latents to a value
+  // Attention: norms of queries and keys; in latent attention, of the queries' latent and of the cached one.
   q_norm,
-  k_norm,  // attention; in latent attention the norms of the queries' latent and of the cached one
+  k_norm,
+  // Norms of the outputs of mixer and MLP, in families that have them.
   mixer_norm,
-  mlp_norm,  // norms of the outputs, in families that have them
+  mlp_norm,
+  // Gated DeltaNet and Kimi Delta Attention.
   conv,
   a_log,
   dt_bias,
-  gdn_norm,  // Gated DeltaNet, Kimi Delta Attention
+  gdn_norm,
+  // Kimi Delta Attention: projections from their latents.
   decay,
-  gate,  // Kimi Delta Attention: projections from their latents
+  gate,
+  // Mixtures of experts: router and gate of the shared expert; gate | up of every expert; down of every expert.
   router,
   router_bias,
   experts_in,
-  experts_out,  // router and gate of the shared expert; gate | up of every expert; down of every expert
+  experts_out,
+  // The MTP head, which is the layer after the last.
   head_fc,
   head_embedding_norm,
   head_hidden_norm,
-  head_norm,  // the MTP head, which is the layer after the last
+  head_norm,
 };
 constexpr int kNumRoles = static_cast<int>(Role::head_norm) + 1;
 constexpr int kModelLevel = -1;  // layer_index of tensors that belong to no layer

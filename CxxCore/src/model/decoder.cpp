@@ -67,6 +67,7 @@ Status Decoder::allocate(const EngineLimits& sizes) {
   }
   if (mtp_) mtp_->set_pools(&pools_.kv.back(), &pools_.hidden.front());
   if (mtp_) lacks_head_rows_.resize(static_cast<size_t>(sizes.num_kv_blocks));
+  if (mtp_) lacks_head_state_.resize(static_cast<size_t>(sizes.num_state_slots));
   is_allocated_ = true;
   return ok_status();
 }
@@ -101,13 +102,15 @@ Status Decoder::read_slot(int32_t slot, std::span<std::byte> to) {
   if (to.size() < recurrent) return make_error(StatusCode::internal, "too few bytes for a block or slot");
   PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.state, slot, to.first(recurrent)));
   PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.hidden, slot, to.subspan(recurrent)));
-  if (!mtp_) std::memset(to.data() + recurrent, 0, to.size() - recurrent);
+  const bool has_states = mtp_ && !lacks_head_state_[static_cast<size_t>(slot)];
+  if (!has_states) std::memset(to.data() + recurrent, 0, to.size() - recurrent);
   return ok_status();
 }
 Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
   const size_t recurrent = static_cast<size_t>(layout_.recurrent_slot_bytes());
   if (from.size() < recurrent) return make_error(StatusCode::internal, "too few bytes for a block or slot");
   PAGODA_RETURN_IF_ERROR(write_unit(device_, pools_.state, slot, from.first(recurrent)));
+  if (mtp_) lacks_head_state_[static_cast<size_t>(slot)] = false;
   return write_unit(device_, pools_.hidden, slot, from.subspan(recurrent));
 }
 
@@ -126,6 +129,22 @@ void Decoder::note_head_rows(const ForwardBatch& batch) noexcept {
     if (slot % layout_.block_size == 0) lacks_head_rows_[block] = false;
     if (batch.skips_head_rows) lacks_head_rows_[block] = true;
   }
+  if (batch.previous_rows.empty()) note_head_states(batch);
+}
+
+// The first row after a pause is computed from a state that is not there, so its block counts as one without rows.
+void Decoder::note_head_states(const ForwardBatch& batch) noexcept {
+  for (const Copy& copy : batch.slot_copies)
+    lacks_head_state_[static_cast<size_t>(copy.to)] = lacks_head_state_[static_cast<size_t>(copy.from)];
+  for (const int32_t slot : batch.fresh_slots) lacks_head_state_[static_cast<size_t>(slot)] = false;
+  for (size_t i = 0; i < batch.state_slots.size(); ++i) {
+    const auto slot = static_cast<size_t>(batch.state_slots[i]), row = static_cast<size_t>(batch.cu_seqlens[i]);
+    if (lacks_head_state_[slot])
+      lacks_head_rows_[static_cast<size_t>(batch.slot_mapping[row] / layout_.block_size)] = true;
+    lacks_head_state_[slot] = batch.skips_head_states;
+  }
+  for (const StateSave& save : batch.state_saves)
+    lacks_head_state_[static_cast<size_t>(save.to)] = lacks_head_state_[static_cast<size_t>(save.from)];
 }
 
 Status Decoder::launch(const ForwardBatch& batch) {
@@ -133,7 +152,7 @@ Status Decoder::launch(const ForwardBatch& batch) {
     const bool feeds_head = batch.feeds_head && mtp_;
     PAGODA_RETURN_IF_ERROR(move_units(encoder, batch));
     if (batch.keeps_states) states_ = states_of(step, feeds_head);
-    return encode(encoder, step, {feeds_head, batch.skips_head_rows, batch.keeps_states});
+    return encode(encoder, step, {feeds_head, batch.skips_head_rows, batch.skips_head_states, batch.keeps_states});
   });
 }
 
@@ -175,7 +194,7 @@ Status Decoder::submit(device::Encoder& encoder, Status encoded) {
 }
 
 Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const {
-  const bool is_plain = batch.num_tokens() == batch.num_seqs() && batch.head_rows.empty() && !batch.keeps_states &&
+  const bool is_plain = batch.num_tokens() == batch.num_seqs() && batch.previous_rows.empty() && !batch.keeps_states &&
                         batch.fresh_slots.empty() && batch.state_saves.empty() && batch.block_copies.empty() &&
                         batch.slot_copies.empty() && batch.image_rows.empty() && !config_.rope.depends_on_position();
   if (!is_plain) return {};
@@ -187,6 +206,7 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
           .num_ids = num_ids,
           .feeds_head = batch.feeds_head,
           .skips_head_rows = batch.skips_head_rows,
+          .skips_head_states = batch.skips_head_states,
           .has_adapters = !batch.adapters.empty(),
           .has_scores = step.scores.is_present()};
 }

@@ -53,10 +53,11 @@ class Decoder final : public Model {
   Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
   // The work of a step besides its layers and logits.
   struct Extras {
-    bool feeds_head = false, skips_head_rows = false, keeps_states = false;
+    bool feeds_head = false, skips_head_rows = false, skips_head_states = false, keeps_states = false;
   };
   Status encode(device::Encoder& encoder, const Step& step, const Extras& extras) const;
   void note_head_rows(const ForwardBatch& batch) noexcept;
+  void note_head_states(const ForwardBatch& batch) noexcept;
   Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
   Status embed(device::Encoder& encoder, const Step& step) const;
   Status add_image_features(device::Encoder& encoder, const Step& step, size_t index) const;
@@ -69,7 +70,8 @@ class Decoder final : public Model {
     int64_t num_rows = 0;  // 0: the step cannot be repeated, because its launches depend on more
     int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
     int32_t num_ids = 0;
-    bool feeds_head = false, skips_head_rows = false, has_adapters = false, has_scores = false;
+    bool feeds_head = false, skips_head_rows = false, skips_head_states = false;
+    bool has_adapters = false, has_scores = false;
     bool operator==(const StepShape&) const = default;
   };
   StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;
@@ -81,6 +83,8 @@ class Decoder final : public Model {
   };
   Status begin(const ForwardBatch& batch, int32_t num_ids,
                const std::function<Status(device::Encoder&, const Step&)>& encode);
+  Status norm_input(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
+                    const device::Tensor& weight, const Layer& layer, bool reads_once) const;
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
               const device::Tensor& out, bool only_next = false) const;
   Status scale_addition(device::Encoder& encoder, const Step& step) const;
@@ -116,7 +120,9 @@ class Decoder final : public Model {
   StepShape last_shape_;            // shape of the step that begin() submitted last
   uint64_t last_step_ = 0;          // its number, if the device can repeat it
   Launched launched_;
-  std::vector<bool> lacks_head_rows_;  // [num_kv_blocks] some of its tokens were computed with skips_head_rows
+  // As bytes: prefixes are written on a thread of their own.
+  std::vector<uint8_t> lacks_head_rows_;   // [num_kv_blocks] some of its tokens were computed with skips_head_rows
+  std::vector<uint8_t> lacks_head_state_;  // [num_state_slots] the last step kept none for the head
   bool is_allocated_ = false;
 };
 

@@ -39,6 +39,7 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, const Extras&
     PAGODA_RETURN_IF_ERROR(pick(encoder, step));
   }
   if (!extras.feeds_head) return ok_status();
+  if (extras.skips_head_states) return ok_status();
   if (!extras.skips_head_rows) PAGODA_RETURN_IF_ERROR(mtp_->feed(encoder, step, embedding_));
   return mtp_->keep_states(encoder, step);
 }
@@ -65,22 +66,32 @@ Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
 // The last layer's output stays in step.delta.
 Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
   device::Tensor addition;  // absent before the first layer
+  Step raw = step;          // for layers that do not normalise their inputs
+  raw.normed = step.hidden;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     if (i > 0) PAGODA_RETURN_IF_ERROR(add_image_features(encoder, step, i - 1));
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed,
-                                reads_once(layer.mixer) && !step.adapter_slots.is_present()));
-    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
+    const Step& input = layer.input_norm.is_present() ? step : raw;
+    PAGODA_RETURN_IF_ERROR(norm_input(encoder, step, addition, layer.input_norm, layer, reads_once(layer.mixer)));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, input); }, layer.mixer));
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed,
-                                reads_once(layer.mlp) && !step.adapter_slots.is_present()));
-    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
+    PAGODA_RETURN_IF_ERROR(norm_input(encoder, step, step.delta, layer.post_norm, layer, reads_once(layer.mlp)));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, input); }, layer.mlp));
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
   }
   return add_image_features(encoder, step, layers_.size() - 1);
+}
+
+// Adds to the residual stream, and normalises it if the layer does. If it does not, the norm of the sum is not read: an
+// op for the sum alone would be one more on every device.
+Status Decoder::norm_input(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
+                           const device::Tensor& weight, const Layer& layer, bool reads_once) const {
+  if (weight.is_present())
+    return norm(encoder, step, addition, weight, step.normed, reads_once && !step.adapter_slots.is_present());
+  return addition.is_present() ? norm(encoder, step, addition, layer.mixer_norm, step.normed) : ok_status();
 }
 
 // DeepStack: adds feature `index` of image tokens to their hidden states. The sum of rms_norm is needed here, and its

@@ -59,7 +59,9 @@ struct ForwardBatch {
   bool keeps_states = false;     // keeps the states of all rows, for Model::project() and read_state()
   bool feeds_head = false;       // the MTP head processes every row, so that it can draft later
   bool skips_head_rows = false;  // with feeds_head: the head's keys and values are not computed; later drafts get worse
-  std::vector<int32_t> head_rows;  // [B] for Model::draft(): rows of the previous call, -1 in the first
+  bool skips_head_states = false;  // with skips_head_rows: nor are the states kept with which the head would continue
+  std::vector<int32_t>
+      previous_rows;  // [B] for Model::draft(): the sequences' rows in the previous call, -1 in the first
   // Executed before the rows, each list in order: a later copy may overwrite the source of an earlier one.
   std::vector<Copy> block_copies, slot_copies;
   std::vector<StateSave> state_saves;  // in order of end_row; at most one per row, and max_num_seqs in total

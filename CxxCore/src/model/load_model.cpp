@@ -19,8 +19,8 @@ Result<AdapterLayout> adapter_layout(const io::ModelConfig& config, const io::Ch
 
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<bool(double)>& progress,
-                                          WeightCache* cache) {
+                                          int32_t block_size, const LoadProgress& progress, WeightCache* cache,
+                                          int64_t expert_memory_bytes) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
   const device::Encoder& encoder = device.encoder();
   const auto refuse = [&](const char* what) {
@@ -37,7 +37,8 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
     return refuse("latent attention (MLA)");
   if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
-  PAGODA_ASSIGN_OR_RETURN(auto weights, Weights::load(config, checkpoint, device, format, progress, cache));
+  PAGODA_ASSIGN_OR_RETURN(auto weights,
+                          Weights::load(config, checkpoint, device, format, progress, cache, expert_memory_bytes));
   PAGODA_ASSIGN_OR_RETURN(AdapterLayout adapters, adapter_layout(config, checkpoint));
   return std::unique_ptr<Model>(std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device,
                                                           std::move(weights), std::move(adapters)));

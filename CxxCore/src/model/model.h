@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "device/tensor_trial.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
+#include "model/adapters/image.h"
 #include "model/adapters/layout.h"
 #include "model/forward_batch.h"
 #include "pagoda/engine_limits.h"
@@ -29,8 +30,16 @@ struct WeightsSummary {
   std::vector<std::string> skipped_tensors;  // present in the files, not used
   // Bytes of each layer's weights that a token reads, and bytes that the layer takes on the device.
   std::vector<int64_t> layer_read_bytes, layer_bytes;
-  std::map<std::string, int64_t> format_bytes;  // of the matrices on the device, by the name of their format
-  std::vector<device::ProductShape> products;   // distinct shapes of a token's matmuls, except those of experts
+  std::vector<FormatSum> formats;              // see ModelInfo
+  std::vector<device::ProductShape> products;  // distinct shapes of a token's matmuls, except those of experts
+  // Of the experts of mixtures: all bytes, those that a token is multiplied with, and the sizes of one's matrices.
+  int64_t expert_bytes = 0, expert_token_bytes = 0;
+  std::set<int64_t> expert_sizes;
+};
+
+struct WeightBytes {
+  int64_t size = 0;   // WeightsSummary::size_bytes
+  int64_t token = 0;  // of layer_matrices and head_matrix
 };
 
 class Model {
@@ -78,7 +87,7 @@ class Model {
   virtual bool has_head() const noexcept { return false; }
   // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a draft after it. The
   // hidden states before the rows are those of the sequence's last tokens (`is_first`), or the outputs of rows
-  // batch.head_rows of the last call. logits() and picked() then describe the token after each row, over the first
+  // batch.previous_rows of the last call. logits() and picked() then describe the token after each row, over the first
   // draft_vocab_size() ids.
   virtual Status draft(const ForwardBatch& batch, bool is_first) {
     return make_error(StatusCode::unsupported, "the model has no MTP head");
@@ -100,6 +109,7 @@ class Model {
   // (state_slot_bytes), out of the pools and back, for a cache on disk. Their order is private to the model. Tokens of
   // a block after the first `num_tokens`, which may belong to another sequence, are read as zeros.
   virtual Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) = 0;
+  // The two writes: from any thread, beside steps that do not use the block or slot.
   virtual Status write_block(int32_t block, std::span<const std::byte> from) = 0;
   virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;
   virtual Status write_slot(int32_t slot, std::span<const std::byte> from) = 0;
@@ -138,6 +148,10 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                      const device::Device& device, WeightFormat format);
 
+// The same sizes in each of some formats.
+Result<std::vector<WeightBytes>> weight_bytes_in(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                                 const device::Device& device, std::span<const WeightFormat> formats);
+
 // The projections of the model that LoRA adapters may change.
 Result<AdapterLayout> adapter_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
@@ -145,17 +159,30 @@ Result<AdapterLayout> adapter_layout(const io::ModelConfig& config, const io::Ch
 int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device,
                         const EngineLimits& sizes) noexcept;
 
+// Receives how many bytes of the matrices are on the device, and how many there are; returning false ends the load with
+// `cancelled`.
+using LoadProgress = std::function<bool(int64_t num_bytes, int64_t total_bytes)>;
+
 // A folder where load_model() caches matrices in the device's format for the next load.
 struct WeightCache {
   std::string folder;                     // "" = none
   int64_t max_bytes = int64_t{64} << 30;  // limit for all cached files
+  // Nobody named the folder: only models are cached of whose matrices the device repacks at least `min_bytes`, because
+  // others load as fast from their own files; and all cached files take at most a quarter of the disk's free space.
+  bool is_automatic = false;
+  int64_t min_bytes = int64_t{256} << 20;
   std::string note;  // output: where they came from or went to, or why they are not cached; empty without a folder
 };
 
-// If anything is wrong with the cache, the model is loaded from the checkpoint.
+// WeightCache::note before a load: what it would do.
+Result<std::string> weight_cache_note(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                      const device::Device& device, WeightFormat format, const WeightCache& cache);
+
+// If anything is wrong with the cache, the model is loaded from the checkpoint. expert_memory_bytes: see
+// Weights::load().
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<bool(double)>& progress,
-                                          WeightCache* cache = nullptr);
+                                          int32_t block_size, const LoadProgress& progress,
+                                          WeightCache* cache = nullptr, int64_t expert_memory_bytes = 0);
 
 }  // namespace pagoda::model

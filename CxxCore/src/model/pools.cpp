@@ -7,6 +7,7 @@
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
+#include "device/uploads.h"
 #include "model/model.h"
 
 namespace pagoda::model {
@@ -89,9 +90,13 @@ Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_
 template <class Pool>
 Status write_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit,
                   std::span<const std::byte> bytes) {
-  return for_each_part(layers, unit, bytes, [&](const device::Tensor& tensor, std::span<const std::byte> from) {
-    return device.upload(tensor, from.data(), from.size());
-  });
+  std::vector<device::Upload> uploads;
+  PAGODA_RETURN_IF_ERROR(
+      for_each_part(layers, unit, bytes, [&](const device::Tensor& tensor, std::span<const std::byte> from) {
+        uploads.push_back({tensor.buffer, tensor.offset_bytes, from.data(), from.size()});
+        return ok_status();
+      }));
+  return device::upload_beside(device, uploads);
 }
 
 template Status read_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<std::byte>);

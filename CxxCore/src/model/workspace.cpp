@@ -106,7 +106,7 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.head_ids = arena.take(DType::i32, {config.has_latents() ? tokens : 0, config.num_heads});
   step.expert_ids = arena.take(DType::i32, {routed, per_token});
   step.expert_weights = arena.take(DType::f32, {routed, per_token});
-  step.expert_inner = take_rows(arena, routed * per_token, padded_expert_size(config));
+  step.expert_inner = take_rows(arena, routed * per_token, (has_adapters ? 2 : 1) * padded_expert_size(config));
   step.expert_delta = take_rows(arena, routed * per_token, padded_expert_outputs(config));
   const int64_t head_tokens = config.runs_mtp_head ? tokens : 0, head_seqs = config.runs_mtp_head ? seqs : 0;
   step.head.block_tables = arena.take(DType::i32, {head_seqs, sizes.max_blocks_per_seq});
@@ -115,7 +115,7 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.head.pairs = take_rows(arena, head_tokens, 2 * hidden);
   step.head.all_output = take_rows(arena, head_seqs, hidden);
   step.adapter_inner =
-      arena.take(DType::f32, {has_adapters ? tokens : 0, device::kMaxAdapterParts * device::kMaxAdapterRank});
+      arena.take(DType::f32, {AdapterPool::inner_size(has_adapters ? tokens : 0, routed > 0 ? per_token : 0)});
   step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, config.vision.row_size()});
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
@@ -169,9 +169,9 @@ bool has_adapters(const Step& step, int layer_index, Role role) noexcept {
 }
 
 Status add_adapters(device::Encoder& encoder, const Step& step, int layer_index, Role role, const device::Tensor& x,
-                    const device::Tensor& out) {
+                    const device::Tensor& out, const device::Tensor& experts) {
   if (!has_adapters(step, layer_index, role)) return ok_status();
-  return step.adapters->add(encoder, layer_index, role, x, step.adapter_slots, step.adapter_inner, out);
+  return step.adapters->add(encoder, layer_index, role, x, step.adapter_slots, experts, step.adapter_inner, out);
 }
 
 int64_t Workspace::size_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
@@ -261,11 +261,8 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.sequences.state_slots = inputs_.add(batch.state_slots);
   step.fresh_slots = inputs_.add(batch.fresh_slots);
   step.logits_rows = inputs_.add(batch.logits_rows);
-  if (!batch.adapters.empty()) {
-    step.adapter_slots = inputs_.add(batch.adapters);
-    step.adapter_inner = device::slice(step.adapter_inner, 0, 0, batch.num_tokens());
-  }
-  if (!batch.head_rows.empty() && hidden_ring_ > 0) step.sequences.block_tables = step.head.block_tables;
+  if (!batch.adapters.empty()) step.adapter_slots = inputs_.add(batch.adapters);
+  if (!batch.previous_rows.empty() && hidden_ring_ > 0) step.sequences.block_tables = step.head.block_tables;
   PAGODA_RETURN_IF_ERROR(fill_tables(step.sequences.block_tables, batch, device));
   step.wants_all_rows = wants_all_rows(batch);
   for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
@@ -286,7 +283,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(upload_front(step.edits, std::span(batch.edits), device));
   PAGODA_RETURN_IF_ERROR(upload_front(step.masks, std::span(batch.masks), device));
   step.host_positions = batch.positions;
-  if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty())) begin_head(batch, step);
+  if (hidden_ring_ > 0 && (batch.feeds_head || !batch.previous_rows.empty())) begin_head(batch, step);
   cut_segments(batch, step);
   PAGODA_RETURN_IF_ERROR(begin_images(batch, step, device));
   PAGODA_RETURN_IF_ERROR(inputs_.upload(device));

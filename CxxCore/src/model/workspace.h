@@ -69,11 +69,11 @@ struct Step {
   device::Tensor head_ids;                 // i32 [T, heads]: 0, 1, ... in every row; empty if there are no latents
   device::Tensor expert_ids;               // i32 [T, k]
   device::Tensor expert_weights;           // f32 [T, k]
-  device::Tensor expert_inner;             // f32 [T * k, F of an expert]
+  device::Tensor expert_inner;             // f32 [T * k, F of an expert]; 2 F with memory for adapters
   device::Tensor expert_delta;             // f32 [T * k, H]; all five are empty if there are no experts
   const AdapterPool* adapters = nullptr;   // null: the model has no memory for adapters
   device::Tensor adapter_slots;            // i32 [T]: -1 for rows without one; absent if no row has an adapter
-  device::Tensor adapter_inner;            // f32 [T, parts * kMaxAdapterRank]; empty without memory for adapters
+  device::Tensor adapter_inner;            // f32 [AdapterPool::inner_size()]; empty without memory for adapters
   HeadStep head;
   device::Tensor gathered;  // f32 [R, H]
   device::Tensor logits;    // f32 [R, vocab]
@@ -95,9 +95,10 @@ inline device::Tensor as_rows(const device::Tensor& scratch, int64_t width) noex
   return rows;
 }
 
-// Adds the products of the rows' adapters to those of a weight of the layer; nothing if no row has one.
+// Adds the products of the rows' adapters to those of a weight of the layer; nothing if no row has one. `experts`: ids
+// [T, k] if the weight is of experts.
 Status add_adapters(device::Encoder& encoder, const Step& step, int layer_index, Role role, const device::Tensor& x,
-                    const device::Tensor& out);
+                    const device::Tensor& out, const device::Tensor& experts = {});
 bool has_adapters(const Step& step, int layer_index, Role role) noexcept;
 
 class Workspace {

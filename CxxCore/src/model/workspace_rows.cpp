@@ -90,15 +90,15 @@ void Workspace::cut_segments(const ForwardBatch& batch, const Step& step) {
 // The hidden state before each row, and the states to keep: the last of every sequence, and those before a save.
 void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
   const int64_t num_tokens = batch.num_tokens(), num_seqs = batch.num_seqs(), ring = hidden_ring_;
-  const bool is_draft = !batch.head_rows.empty();
+  const bool is_draft = !batch.previous_rows.empty();
   before_.clear(), shift_.clear(), kept_.clear(), kept_slots_.clear();
   auto save = batch.state_saves.begin();
   for (size_t b = 0; b < static_cast<size_t>(num_seqs); ++b) {
     const int32_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1];
     const auto slot_of = [&](int64_t slot, int64_t position) { return slot * ring + (position + ring) % ring; };
     const int64_t first = batch.positions[begin], slot = batch.state_slots[b];
-    before_.push_back(is_draft && batch.head_rows[b] >= 0 ? batch.head_rows[b]
-                                                          : static_cast<int32_t>(slot_of(slot, first - 1)));
+    before_.push_back(is_draft && batch.previous_rows[b] >= 0 ? batch.previous_rows[b]
+                                                              : static_cast<int32_t>(slot_of(slot, first - 1)));
     for (int32_t row = begin; row < end; ++row)
       shift_.push_back(static_cast<int32_t>(row == begin ? static_cast<int64_t>(b) : num_seqs + row - 1));
     const auto keep = [&](int32_t row, int64_t to_slot) {

@@ -36,14 +36,14 @@ struct Sequence {
   int32_t num_preemptions = 0;
   bool is_held = false;  // its next token is not sampled yet though all are computed: not scheduled until then
 
-  int32_t priority = 0;      // its class: lower ones first
-  std::string share_id;      // sequences with the same one use one fair share
-  int32_t share = -1;        // the scheduler's index of the share
-  int32_t num_to_read = 0;   // tokens still to compute before the next one is sampled, when last counted
-  int32_t num_passes = 0;    // sequences that were admitted while it was the oldest waiting one
-  int64_t arrival_work = 0;  // tokens that the scheduler had planned for all sequences when it arrived
-  double waits_since = 0;    // seconds of the scheduler's clock: its arrival, or the last step with a row of it
-  bool is_overdue = false;   // it has waited too long: the next to be admitted, regardless of its class
+  int32_t priority = 0;        // its class: lower ones first
+  std::string share_id;        // sequences with the same one use one fair share
+  int32_t share = -1;          // the scheduler's index of the share
+  int32_t num_to_compute = 0;  // tokens still to compute before the next one is sampled, when last counted
+  int32_t num_passes = 0;      // sequences that were admitted while it was the oldest waiting one
+  int64_t arrival_work = 0;    // tokens that the scheduler had planned for all sequences when it arrived
+  double waits_since = 0;      // seconds of the scheduler's clock: its arrival, or the last step with a row of it
+  bool is_overdue = false;     // it has waited too long: the next to be admitted, regardless of its class
 
   uint64_t leader_id = 0;              // the running sequence that computes a prefix for it; 0: it waits for none
   int32_t awaited_position = 0;        // the end of that prefix
@@ -59,10 +59,10 @@ struct Sequence {
   std::string cache_salt;                     // prefixes are shared only among sequences with the same salt
   std::vector<int32_t> checkpoint_positions;  // prompt positions, ascending, at which to save the recurrent state
   int32_t branch_position = -1;               // the position at which it diverged from the cached prompts
-  uint64_t counted_version = 0;               // of the prefix index when num_to_read was last counted
+  uint64_t counted_version = 0;               // of the prefix index when num_to_compute was last counted
   int32_t claimed_slot = -1;                  // the state it will resume from, while it waits
   uint64_t claim = 0;                         // identifies that state: the slot may contain another one by now
-  bool is_reading = false;                    // a prefix is being read back; not admissible yet
+  bool is_restoring = false;                  // a prefix is being read back; not admissible yet
   int32_t num_cached_tokens = 0;              // prompt tokens reused from the cache at first admission
   int32_t num_matched_tokens = 0;    // prompt tokens whose KV blocks matched then, with or without a saved state
   int32_t num_published_blocks = 0;  // leading blocks that other sequences can find

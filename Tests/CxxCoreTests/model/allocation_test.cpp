@@ -1,6 +1,6 @@
 // A decode step does not allocate on the heap: model and device reuse everything of the previous step.
 #include "device/gpu/cuda/cuda_backend.h"
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 #include "device/gpu/gpu_device.h"
 #include "model/model_runner.h"
 #include "support/allocations.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/safetensors/safetensors.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "io/lora/lora_file.h"
+#include "model/adapters/image.h"
 #include "model/adapters/layout.h"
 #include "model/model_runner.h"
 
@@ -60,10 +61,6 @@ std::vector<float> logits_with(ModelRunner& runner, std::span<const int32_t> pro
   return all;
 }
 
-bool same_bits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
-
 void check_merged(const std::string& model, const std::string& adapter) {
   const Expected expected = read_expected(adapter);
   REQUIRE(!expected.prompt.empty());
@@ -96,24 +93,33 @@ PAGODA_TEST(lora_on_packed_projections_of_qwen3_next_matches_peft) {
 }
 PAGODA_TEST(lora_on_llama_with_biases_matches_peft) { check_merged("llama_bias", "llama_bias_all"); }
 PAGODA_TEST(lora_of_mlx_matches_peft) { check_merged("qwen3_5", "qwen3_5_mlx"); }
+PAGODA_TEST(lora_on_experts_and_routers_matches_peft) { check_merged("qwen3_5_moe_odd", "qwen3_5_moe_all"); }
+PAGODA_TEST(lora_on_parameters_of_experts_matches_peft) {
+  check_merged("qwen3_5_moe", "qwen3_5_moe_experts");
+  check_merged("qwen3_next_dense_layer", "qwen3_next_experts");
+  check_merged("qwen3_moe_dense_layers", "qwen3_moe_down");
+  check_merged("qwen3_moe_dense_layers", "qwen3_moe_down_earlier");
+}
+PAGODA_TEST(lora_on_each_expert_matches_peft) { check_merged("qwen3_5_moe", "qwen3_5_moe_per_expert"); }
+PAGODA_TEST(lora_of_mlx_on_experts_matches_peft) { check_merged("qwen3_5_moe", "qwen3_5_moe_switch"); }
 
 // Two adapters and the base in one batch, in chunks: each has the bits it has alone, and the base those of a model
 // that never had adapters.
-PAGODA_TEST(lora_rows_keep_their_bits_beside_others) {
-  const std::vector<int32_t> prompt = read_expected("qwen3_5_all").prompt;
+static void check_rows(const std::string& model, const std::string& first, const std::string& second) {
+  const std::vector<int32_t> prompt = read_expected(first).prompt;
   REQUIRE(!prompt.empty());
   for (const std::string& device : device::device_names())
     for (const char* quantize : {"none", "bf16", "8bit", "4bit"}) {
       if (device == "auto") continue;
       RunnerOptions options{
           .device = device, .quantize = quantize, .max_tokens = 130, .max_seqs = 3, .max_context = 64};
-      auto plain = ModelRunner::load(folder(model_dir("qwen3_5")), options);
+      auto plain = ModelRunner::load(folder(model_dir(model)), options);
       options.adapter_bytes = kAdapterBytes;
-      auto runner = ModelRunner::load(folder(model_dir("qwen3_5")), options);
+      auto runner = ModelRunner::load(folder(model_dir(model)), options);
       REQUIRE_OK(plain);
       REQUIRE_OK(runner);
-      const int64_t size = place(**runner, "qwen3_5_all", 0, 0);
-      place(**runner, "qwen3_5_rslora", 1, size);
+      const int64_t size = place(**runner, first, 0, 0);
+      place(**runner, second, 1, size);
       const std::vector<float> base = logits_of(**plain, prompt, 64);
       std::vector<std::vector<float>> alone = {base, logits_with(**runner, prompt, 64, 0),
                                                logits_with(**runner, prompt, 64, 1)};
@@ -137,6 +143,11 @@ PAGODA_TEST(lora_rows_keep_their_bits_beside_others) {
       for (size_t i = 0; i < 3; ++i) CHECK(same_bits(together[i], alone[i]));
       if (failed()) return note(device + " " + quantize);
     }
+}
+
+PAGODA_TEST(lora_rows_keep_their_bits_beside_others) { check_rows("qwen3_5", "qwen3_5_all", "qwen3_5_rslora"); }
+PAGODA_TEST(lora_rows_of_experts_keep_their_bits_beside_others) {
+  check_rows("qwen3_5_moe", "qwen3_5_moe_experts", "qwen3_5_moe_down");
 }
 
 PAGODA_TEST(lora_of_another_model_is_refused_by_name) {

@@ -162,6 +162,9 @@ PAGODA_TEST(model_minicpm3_matches_transformers) { check_model("minicpm3"); }
 PAGODA_TEST(model_minicpm3_with_longrope_matches_transformers) { check_model("minicpm3_long"); }
 PAGODA_TEST(model_kimi_linear_matches_transformers) { check_model("kimi_linear"); }
 PAGODA_TEST(model_kimi_linear_with_real_head_sizes_matches_transformers) { check_model("kimi_linear_real_heads"); }
+PAGODA_TEST(model_olmo_hybrid_matches_transformers) { check_model("olmo_hybrid"); }
+PAGODA_TEST(model_olmo_hybrid_with_rotation_and_biases_matches_transformers) { check_model("olmo_hybrid_options"); }
+PAGODA_TEST(model_text_of_qwen3_omni_matches_transformers) { check_model("qwen3_omni"); }
 PAGODA_TEST(model_smollm2_matches_transformers) { check_model("smollm2"); }
 
 }  // namespace pagoda::test

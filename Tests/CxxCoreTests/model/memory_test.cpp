@@ -84,22 +84,23 @@ model::ForwardBatch one_token(const OpenedModel& opened) {
 
 PAGODA_TEST(model_allocates_exactly_what_was_planned) {
   for (const char* name :
-       {"qwen3_5", "qwen3_5_real_heads", "qwen2", "smollm2", "deepseek_v2", "minicpm3", "kimi_linear"}) {
+       {"qwen3_5", "qwen3_5_real_heads", "qwen2", "smollm2", "deepseek_v2", "minicpm3", "kimi_linear", "olmo_hybrid"}) {
     for (DType dtype : {DType::f32, DType::bf16}) {
       auto opened = open_model(folder(fixtures_dir() + "/model/" + name));
       REQUIRE_OK(opened);
       CountingDevice device;
       auto weights = model::check_weights(opened->config, *opened->checkpoint, device, weight_format(dtype));
       REQUIRE_OK(weights);
-      double done = 0;
+      int64_t done = 0, total = 1;
       auto model = model::load_model(opened->config, *opened->checkpoint, device, weight_format(dtype), dtype, 8,
-                                     [&](double fraction) {
-                                       CHECK(fraction >= done && fraction <= 1.0);
-                                       done = fraction;
+                                     [&](int64_t num_bytes, int64_t total_bytes) {
+                                       CHECK(num_bytes >= done && num_bytes <= total_bytes);
+                                       done = num_bytes;
+                                       total = total_bytes;
                                        return true;
                                      });
       REQUIRE_OK(model);
-      CHECK_EQ(done, 1.0);
+      CHECK_EQ(done, total);
       CHECK_EQ(device.allocated_bytes + device.weight_total_bytes, weights->size_bytes);
 
       const int64_t before = device.allocated_bytes;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -18,6 +19,11 @@
 
 namespace pagoda::test {
 
+// Whether there are logits, and as many with the same bits.
+inline bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return !a.empty() && a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
 struct RunnerOptions {
   std::string device = "cpu";
   std::string dtype = "auto";
@@ -29,6 +35,7 @@ struct RunnerOptions {
   int32_t max_context = 800;
   int32_t max_state_saves = 0;
   int64_t adapter_bytes = 0;
+  int64_t expert_memory_bytes = 0;
 };
 
 struct OpenedModel {  // a folder's configuration and headers
@@ -86,7 +93,7 @@ class ModelRunner {
     auto format = model::choose_format(options.quantize, *dtype, *opened->checkpoint);
     if (!format.is_ok()) return format.status;
     auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, *kv_dtype,
-                                    options.block_size, nullptr);
+                                    options.block_size, nullptr, nullptr, options.expert_memory_bytes);
     if (!loaded.is_ok()) return loaded.status;
     runner->model_ = std::move(*loaded);
     const int32_t blocks_per_seq = (options.max_context + options.block_size - 1) / options.block_size;

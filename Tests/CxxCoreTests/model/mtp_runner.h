@@ -42,13 +42,14 @@ struct MtpRunner {
     return runner;
   }
 
-  void feed(int32_t count, bool skips_rows = false) {
+  void feed(int32_t count, bool skips_rows = false, bool skips_states = false) {
     scheduler::StepPlan plan;
     plan.rows.push_back({&sequence, count});
     const engine::CoreConfig& core = loaded.core;
     engine::build_batch(plan, core.limits.block_size, core.limits.max_blocks_per_seq, core.limits.has_state(), batch);
     batch.feeds_head = true;
     batch.skips_head_rows = skips_rows;
+    batch.skips_head_states = skips_states;
     CHECK_OK(loaded.model->forward(batch));
     sequence.num_computed_tokens += count;
     sequence.has_fresh_slot = false;

@@ -163,10 +163,11 @@ std::vector<int32_t> answer_of(engine::LoadedModel& loaded, const SamplingParams
   engine::CoreConfig config = loaded.core;
   config.prefix_cache = false;
   config.uses_head = drafts;
-  config.takes_all_drafts = true;
   config.has_mask_thread = false;  // no mask is late, so that no draft is lost
   if (!drafts) config.max_drafts = 0;
-  engine::EngineCore core(*loaded.model, config);
+  engine::TestHooks hooks;
+  hooks.takes_all_drafts = true;
+  engine::EngineCore core(*loaded.model, config, std::move(hooks));
   Request request;
   for (int32_t i = 0; i < 20; ++i) request.prompt_ids.push_back((i * 31 + 5) % loaded.core.vocab_size);
   request.sampling = sampling;
@@ -250,12 +251,18 @@ static bool is_zero(const std::vector<std::byte>& bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Blocks of 16 tokens: all rows of the first, those of the second with a gap, all of the third.
-PAGODA_TEST(mtp_rows_that_are_skipped_are_zeros_in_a_prefix_and_later_ones_are_the_same) {
+// The source that it writes lives as long as the editor.
+static CheckpointEditor add_dense_head() {
   const std::string path = fixtures_dir() + "/model/qwen3_5_vision";
   CheckpointEditor editor(path), expected(path, path + "/mtp");
   for (const auto& [key, tensor] : expected.tensors)
     if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+  return editor;
+}
+
+// Blocks of 16 tokens: all rows of the first, those of the second with a gap, all of the third.
+PAGODA_TEST(mtp_rows_that_are_skipped_are_zeros_in_a_prefix_and_later_ones_are_the_same) {
+  CheckpointEditor editor = add_dense_head();
   const ModelSource source = editor.write();
   for (const char* device : {"cpu", "reference", "software"}) {
     auto fed = MtpRunner::open(source, device), skipped = MtpRunner::open(source, device);
@@ -273,6 +280,32 @@ PAGODA_TEST(mtp_rows_that_are_skipped_are_zeros_in_a_prefix_and_later_ones_are_t
     CHECK(!is_zero(head_rows_of(**skipped, blocks[2])));
     CHECK(head_rows_of(**fed, blocks[2]) == head_rows_of(**skipped, blocks[2]));
   }
+}
+
+// The head's states, the last bytes of a slot, as stored in a prefix file.
+static std::vector<std::byte> head_states_of(MtpRunner& runner) {
+  const MemoryPlan& memory = runner.loaded.info.plan;
+  std::vector<std::byte> bytes(static_cast<size_t>(memory.state_slot_bytes));
+  CHECK_OK(runner.loaded.model->read_slot(runner.sequence.state_slot, bytes));
+  return {bytes.end() - memory.head_state_slot_bytes, bytes.end()};
+}
+
+// A pause up to the end of a block, without states: the first row after it is computed from none.
+PAGODA_TEST(mtp_states_that_are_skipped_are_zeros_in_a_prefix_and_so_are_the_rows_after_them) {
+  CheckpointEditor editor = add_dense_head();
+  const ModelSource source = editor.write();
+  auto opened = MtpRunner::open(source, "cpu");
+  REQUIRE_OK(opened);
+  MtpRunner& runner = **opened;
+  for (int32_t i = 0; i < 64; ++i) runner.sequence.tokens.push_back(3 + i * 5 % 40);
+  for (int32_t i = 0; i < 64; i += 4) {
+    const bool is_pause = i >= 24 && i < 32;
+    runner.feed(4, is_pause, is_pause);
+    CHECK_EQ(is_zero(head_states_of(runner)), is_pause);
+  }
+  const std::vector<int32_t>& blocks = runner.sequence.block_table;
+  for (size_t block = 0; block < 4; ++block)
+    CHECK_EQ(is_zero(head_rows_of(runner, blocks[block])), block == 1 || block == 2);
 }
 
 }  // namespace pagoda::test

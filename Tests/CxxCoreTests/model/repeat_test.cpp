@@ -1,6 +1,6 @@
 // Decode steps that repeat the previous one are run again without encoding; all others are encoded.
 #include "device/gpu/cuda/cuda_backend.h"
-#include "device/gpu/fake_cuda.h"
+#include "device/gpu/cuda/fake_cuda.h"
 #include "device/gpu/gpu_device.h"
 #include "model/model_runner.h"
 

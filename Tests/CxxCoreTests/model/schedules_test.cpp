@@ -16,10 +16,6 @@ std::vector<int32_t> random_prompt(size_t length, int32_t vocab, uint32_t seed) 
   return prompt;
 }
 
-bool same_bits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && !a.empty() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
-
 // Whole, in chunks of 1, 7 and 16, and with others: bit-identical.
 void check_schedules(const std::string& name, const RunnerOptions& options) {
   note(name + " " + options.dtype + " " + options.quantize + " " + options.kv_dtype);
@@ -70,13 +66,32 @@ void stack_projections(CheckpointEditor& editor) {
   editor.tensors.merge(stacked);
 }
 
+// Replaces `from` in every name that contains it and `part`.
+void rename(CheckpointEditor& editor, const std::string& part, const std::string& from, const std::string& to) {
+  std::map<std::string, CheckpointEditor::Tensor> renamed;
+  for (auto& [name, tensor] : editor.tensors) {
+    std::string new_name = name;
+    const size_t at = name.find(part) != name.npos ? name.find(from) : name.npos;
+    if (at != name.npos) new_name.replace(at, from.size(), to);
+    renamed[new_name] = std::move(tensor);
+  }
+  editor.tensors = std::move(renamed);
+}
+
+void check_same(CheckpointEditor& editor, const std::vector<float>& wanted, const std::vector<int32_t>& prompt) {
+  auto runner = ModelRunner::load(editor.write(), {.max_tokens = 64, .max_context = 64});
+  REQUIRE_OK(runner);
+  CHECK(same_bits(logits_of(**runner, prompt, 17), wanted));
+}
+
 }  // namespace
 
 PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
   const RunnerOptions small{.max_tokens = 64, .max_seqs = 4, .max_context = 48};
-  for (const char* name : {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers", "qwen3_yarn",
-                           "qwen3_5_yarn", "mistral", "phi3", "gemma3", "qwen3_moe_yarn", "deepseek_v2",
-                           "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite", "minicpm3", "kimi_linear"}) {
+  for (const char* name :
+       {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers", "qwen3_yarn", "qwen3_5_yarn", "mistral",
+        "phi3", "gemma3", "qwen3_moe_yarn", "deepseek_v2", "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite",
+        "minicpm3", "kimi_linear", "olmo_hybrid", "olmo_hybrid_options"}) {
     check_schedules(name, small);
     for (const char* form : {"bf16", "8bit", "4bit"}) {
       RunnerOptions options = small;
@@ -101,6 +116,40 @@ PAGODA_TEST(model_experts_of_odd_sizes_are_the_same_from_every_layout) {
     REQUIRE_OK(stacked);
     CHECK(same_bits(logits_of(**stacked, prompt, 20), wanted));
   }
+}
+
+PAGODA_TEST(model_olmo_hybrid_is_the_same_under_every_name) {
+  const std::vector<int32_t> prompt = random_prompt(40, 48, 3);
+  auto original = ModelRunner::load(folder(fixture("olmo_hybrid")), {.max_tokens = 64, .max_context = 64});
+  REQUIRE_OK(original);
+  const std::vector<float> wanted = logits_of(**original, prompt, 17);
+
+  CheckpointEditor published(
+      fixture("olmo_hybrid"));  // transformers renames the norm of attention layers too when it saves
+  REQUIRE(published.tensors.contains("model.layers.3.feedforward_layer_norm.weight"));
+  rename(published, "layers.3.", ".feedforward_layer_norm.", ".post_attention_layernorm.");
+  check_same(published, wanted, prompt);
+
+  CheckpointEditor mlx(
+      fixture("olmo_hybrid"));  // names of the module's own parameters, convolutions [channels, kernel, 1]
+  rename(mlx, "layers.", ".feedforward_layer_norm.", ".post_attention_layernorm.");
+  rename(mlx, "layers.", ".attention_layer_norm.", ".input_layernorm.");
+  size_t num_convolutions = 0;
+  for (auto& [name, tensor] : mlx.tensors)
+    if (name.ends_with("conv1d.weight")) {
+      std::swap(tensor.shape[1], tensor.shape[2]);
+      ++num_convolutions;
+    }
+  CHECK_EQ(num_convolutions, size_t{9});
+  check_same(mlx, wanted, prompt);
+}
+
+PAGODA_TEST(model_olmo_hybrid_with_a_norm_under_two_names_is_refused) {
+  CheckpointEditor editor(fixture("olmo_hybrid"));
+  editor.tensors["model.layers.0.input_layernorm.weight"] =
+      editor.tensors.at("model.layers.0.attention_layer_norm.weight");
+  const Status status = ModelRunner::load(editor.write(), {.max_tokens = 64, .max_context = 64}).status;
+  CHECK(status.code == StatusCode::bad_file && status.message.find("attention_layer_norm") != std::string::npos);
 }
 
 PAGODA_TEST(model_rotations_by_position_give_the_same_bits_in_every_schedule) {

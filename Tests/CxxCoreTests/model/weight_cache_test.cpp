@@ -6,123 +6,21 @@
 #include <thread>
 
 #include "model/checkpoint_editor.h"
-#include "model/model_runner.h"
+#include "model/weight_cache_runner.h"
 
 namespace pagoda::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A CPU device that counts the sources of its weights.
-class ObservedDevice final : public device::Device {
- public:
-  int num_made = 0, num_adopted = 0;
-  std::string layout_suffix;
-
-  ObservedDevice() : inner_(std::move(*device::make_device("cpu", 1))) {}
-
-  const device::DeviceInfo& info() const noexcept override { return inner_->info(); }
-  device::Encoder& encoder() noexcept override { return inner_->encoder(); }
-  Result<std::unique_ptr<device::Buffer>> allocate(size_t size_bytes, const std::string& label) override {
-    return inner_->allocate(size_bytes, label);
-  }
-  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source,
-                                                      WeightFormat format) override {
-    ++num_made;
-    return inner_->make_weight(source, format);
-  }
-  size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
-    return inner_->weight_bytes(rows, cols, format);
-  }
-  std::string weight_layout(WeightFormat format) const override {
-    return inner_->weight_layout(format) + layout_suffix;
-  }
-  Result<std::unique_ptr<device::Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
-                                                       std::unique_ptr<device::Buffer> bytes) override {
-    ++num_adopted;
-    return inner_->adopt_weight(format, rows, cols, std::move(bytes));
-  }
-  Status reserve(const device::StepLimits& limits) override { return inner_->reserve(limits); }
-  size_t reserve_bytes(const device::StepLimits& limits) const noexcept override {
-    return inner_->reserve_bytes(limits);
-  }
-  Status upload(const device::Tensor& to, const void* from, size_t size_bytes) noexcept override {
-    return inner_->upload(to, from, size_bytes);
-  }
-  Status download(const device::Tensor& from, void* to, size_t size_bytes) noexcept override {
-    return inner_->download(from, to, size_bytes);
-  }
-
- private:
-  std::unique_ptr<device::Device> inner_;
-};
-
-struct Load {
-  int num_made = 0, num_adopted = 0;
-  std::string note;
-  std::vector<float> logits;
-
-  bool was_cached() const { return num_made == 0 && num_adopted > 0; }
-  bool was_written() const { return num_made > 0 && num_adopted == 0 && note.find("written to") != note.npos; }
-};
-
 Result<Load> run(const ModelSource& source, const std::string& cache_folder, WeightFormat format = WeightFormat::q8,
                  const std::string& layout_suffix = "", int64_t max_bytes = 0) {
-  auto opened = open_model(source);
-  if (!opened.is_ok()) return opened.status;
-  ObservedDevice device;
-  device.layout_suffix = layout_suffix;
   model::WeightCache cache{.folder = cache_folder, .note = {}};
   if (max_bytes > 0) cache.max_bytes = max_bytes;
-  double done = 0;
-  auto model = model::load_model(
-      opened->config, *opened->checkpoint, device, format, DType::f32, 8,
-      [&](double fraction) {
-        done = fraction;
-        return true;
-      },
-      &cache);
-  if (!model.is_ok()) return model.status;
-  CHECK_EQ(done, 1.0);
-  PAGODA_RETURN_IF_ERROR((*model)->allocate({.num_kv_blocks = 2,
-                                             .num_state_slots = 2,
-                                             .max_num_tokens = 4,
-                                             .max_num_seqs = 1,
-                                             .max_logits_rows = 1,
-                                             .max_blocks_per_seq = 1}));
-  model::ForwardBatch batch;
-  batch.token_ids = {3, 5, 7};
-  batch.positions = {0, 1, 2};
-  batch.slot_mapping = {8, 9, 10};
-  batch.cu_seqlens = {0, 3};
-  batch.context_lens = {3};
-  batch.block_tables = {1};
-  batch.logits_rows = {2};
-  if (model::cache_layout(opened->config, DType::f32, 8).has_state()) batch.state_slots = batch.fresh_slots = {1};
-  PAGODA_RETURN_IF_ERROR((*model)->forward(batch));
-  const auto logits = (*model)->logits();
-  return Load{device.num_made, device.num_adopted, cache.note, {logits.begin(), logits.end()}};
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return !a.empty() && a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-std::vector<std::string> files_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().string());
-  return names;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return run_cached({.source = source, .cache = cache, .format = format, .layout_suffix = layout_suffix});
 }
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
-
-ModelSource fixture() { return folder(fixtures_dir() + "/model/qwen3_5"); }
 
 }  // namespace
 

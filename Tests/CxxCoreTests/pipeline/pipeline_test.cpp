@@ -99,6 +99,29 @@ PAGODA_TEST(pipeline_gives_the_same_log_probabilities_of_prompts) {
   CHECK(alone.tokens == spread.tokens);
 }
 
+PAGODA_TEST(pipeline_shows_its_steps_to_a_watch) {
+  const std::string folder = fixture("qwen3_5");
+  test::StageServer stage(folder);
+  auto engine = Harness::open(folder, pipeline_options(stage.address()));
+  REQUIRE(engine);
+  engine->core->activity().open();
+  Request request = long_request(12);
+  request.use_cache = false;
+  Recorder recorders[2];
+  for (uint64_t i = 0; i < 2; ++i) CHECK(engine->add(request, 1 + i, recorders[i]));
+  while (engine->core->has_work()) engine->core->step();
+  const Activity activity = engine->core->activity().read();
+  CHECK_EQ(static_cast<int64_t>(activity.steps.size()), engine->core->stats().num_steps);
+  int64_t num_read_tokens = 0, num_answering = 0, last_step = 0;
+  for (const StepRecord& step : activity.steps) {
+    CHECK_EQ(step.step_index, ++last_step);
+    num_read_tokens += step.num_read_tokens;
+    num_answering += step.num_answering;
+  }
+  CHECK_EQ(num_read_tokens, 2 * 20);
+  CHECK_EQ(num_answering, 2 * 11);  // the first token of each answer comes from the step that reads its prompt
+}
+
 PAGODA_TEST(pipeline_ends_requests_when_a_stage_is_lost_and_continues_when_it_is_back) {
   const std::string folder = fixture("qwen3_5");
   auto stage = std::make_unique<test::StageServer>(folder);

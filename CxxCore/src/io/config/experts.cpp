@@ -106,6 +106,7 @@ void read_experts(ConfigFields& text, ModelConfig& config) {
   if (has_deepseek_experts(config.family)) return read_deepseek_experts(text, config);
   const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
   const bool is_vl = is_moe && config.architecture == "Qwen3VLMoeForConditionalGeneration";
+  const bool is_omni = is_moe && config.architecture.starts_with("Qwen3OmniMoe");
   config.is_mixture = read_mixture_layers(text, config);
   const auto num_mixtures = std::count(config.is_mixture.begin(), config.is_mixture.end(), true);
   if (num_mixtures < config.num_layers)
@@ -128,7 +129,8 @@ void read_experts(ConfigFields& text, ModelConfig& config) {
                                              : 512);
   if (!is_moe)
     config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
-  config.norm_topk_prob = config.family == Family::qwen3_5_moe || is_vl || text.boolean("norm_topk_prob", !is_moe);
+  config.norm_topk_prob =
+      config.family == Family::qwen3_5_moe || is_vl || text.boolean("norm_topk_prob", !is_moe || is_omni);
   text.check(config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
              concat(config.num_experts_per_token, " is above num_experts ", config.num_experts));
 }

@@ -14,6 +14,7 @@
 #include "io/config/kimi.h"
 #include "io/config/latents.h"
 #include "io/config/limits.h"
+#include "io/config/olmo.h"
 #include "io/config/rope.h"
 #include "io/quantize/tensors.h"
 
@@ -42,6 +43,9 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3VLForConditionalGeneration", "qwen3_vl", "model.language_model.", Family::qwen3, true, 32, 128, 128000},
     {"Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", "model.language_model.", Family::qwen3_moe, true, 16, 0,
      128000},
+    {"Qwen3OmniMoeForConditionalGeneration", "qwen3_omni_moe", "model.", Family::qwen3_moe, true, 4, 0, 32768},
+    {"Qwen3OmniMoeThinkerForConditionalGeneration", "qwen3_omni_moe_thinker", "model.", Family::qwen3_moe, true, 4, 0,
+     32768},
     {"Qwen3NextForCausalLM", "qwen3_next", "model.", Family::qwen3_next, false, 2, 256, 32768},
     {"Qwen3MoeForCausalLM", "qwen3_moe", "model.", Family::qwen3_moe, false, 4, 0, 32768},
     {"Qwen3ForCausalLM", "qwen3", "model.", Family::qwen3, false, 32, 128, 32768},
@@ -55,6 +59,7 @@ constexpr Architecture kArchitectures[] = {
     {"Glm4MoeLiteForCausalLM", "glm4_moe_lite", "model.", Family::glm4_moe_lite, false, 0, 0, 202752},
     {"MiniCPM3ForCausalLM", "minicpm3", "model.", Family::minicpm3, false, 0, 0, 32768},
     {"KimiLinearForCausalLM", "kimi_linear", "model.", Family::kimi_linear, false, 0, 0, 1048576},
+    {"OlmoHybridForCausalLM", "olmo_hybrid", "model.", Family::olmo_hybrid, false, 0, 0, 65536},
 };
 
 std::string architecture_names() {
@@ -160,6 +165,8 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
   if (is_gemma) read_gemma_traits(text, config);
   if (has_latents(config.family)) read_latent_traits(text, config);
   if (config.family == Family::kimi_linear) read_kimi_traits(text, config);
+  config.linear_norm_eps = config.rms_norm_eps;
+  if (config.family == Family::olmo_hybrid) read_olmo_traits(text, config);
   if (!is_hybrid) return;
   if (!text.boolean("attn_output_gate", true)) {
     text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
@@ -178,7 +185,8 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
 void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
   const bool may_slide =
       config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::gemma3;
-  const bool may_be_linear = is_hybrid(config.family) || config.family == Family::kimi_linear;
+  const bool may_be_linear =
+      is_hybrid(config.family) || config.family == Family::kimi_linear || config.family == Family::olmo_hybrid;
   if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
     text.fail("layer_types", concat("is not a list of num_hidden_layers (", config.num_layers, ") names"));
     return;
@@ -216,6 +224,8 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
     read_layer_types(text, *names, config);
   } else if (is_kimi) {
     config.layers = read_kimi_layers(text, config);
+  } else if (config.family == Family::olmo_hybrid) {
+    config.layers = default_olmo_layers(config.num_layers);
   } else {
     for (int32_t layer = 0; layer < config.num_layers; ++layer) {
       const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
@@ -226,6 +236,7 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
                                            : LayerKind::full_attention);
     }
   }
+  if (config.family == Family::olmo_hybrid) check_olmo_layers(text, config);
   const bool slides = std::count(config.layers.begin(), config.layers.end(), LayerKind::sliding_attention) > 0;
   text.check(!slides || config.sliding_window > 0, "layer_types",
              "has sliding_attention, but no sliding_window is in use");
@@ -254,6 +265,7 @@ void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
     eos = 1;
   if (config.family == Family::phi3) eos = 32000;
   if (config.family == Family::kimi_linear) eos = 163586;
+  if (config.family == Family::olmo_hybrid) eos = 100257;
   if (eos >= 0 && eos < config.vocab_size) config.eos_token_ids = {eos};
 }
 
@@ -274,12 +286,20 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
 
   const bool may_nest =
       architecture->is_nested || architecture->family == Family::qwen3_5 || architecture->family == Family::qwen3_5_moe;
-  const Json* nested = may_nest ? root.find("text_config") : nullptr;
+  // Qwen3-Omni: the thinker, whose text is read; the talker and the towers of images and audio are not.
+  const bool has_thinker = architecture->model_type == "qwen3_omni_moe";
+  const bool is_omni = has_thinker || architecture->model_type == "qwen3_omni_moe_thinker";
+  const Json* thinker = has_thinker ? root.find("thinker_config") : &parsed;
+  root.check(thinker != nullptr && thinker->is_object(), "thinker_config", "is not an object");
+  if (!root.is_ok()) return root.status();
+  ConfigFields outer(*thinker, has_thinker ? file_name + ": thinker_config" : file_name);
+  const Json* nested = may_nest ? outer.find("text_config") : nullptr;
   if (architecture->is_nested || nested != nullptr) {
-    root.check(nested != nullptr && nested->is_object(), "text_config", "is not an object");
-    if (!root.is_ok()) return root.status();
+    outer.check(nested != nullptr && nested->is_object(), "text_config", "is not an object");
+    if (!outer.is_ok()) return outer.status();
   }
-  ConfigFields text(nested != nullptr ? *nested : parsed, nested != nullptr ? file_name + ": text_config" : file_name);
+  ConfigFields text(nested != nullptr ? *nested : parsed,
+                    nested != nullptr ? outer.where() + ": text_config" : file_name);
 
   ModelConfig config;
   config.family = architecture->family;
@@ -295,11 +315,14 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   config.sliding_rope = read_rope_config(text, config, LayerKind::sliding_attention);
   config.context_length = scaled_context(config.rope, config.context_length);
   const bool ties = architecture->family == Family::gemma3 || architecture->family == Family::minicpm3;  // by default
-  config.tie_word_embeddings = root.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));
+  config.tie_word_embeddings = outer.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));
   read_dtype(text, config);
+  read_dtype(outer, config);
   read_dtype(root, config);
   read_eos(text, root, config);
-  config.vision = read_vision_config(root, text, config);
+  if (is_omni) config.vision.refusal = "images and audio are not supported for " + config.architecture;
+  else config.vision = read_vision_config(root, text, config);
+  PAGODA_RETURN_IF_ERROR(outer.status());
   PAGODA_RETURN_IF_ERROR(root.status());
   PAGODA_RETURN_IF_ERROR(text.status());
   return config;

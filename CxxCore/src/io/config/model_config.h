@@ -29,7 +29,8 @@ enum class Family : uint8_t {
   deepseek_v3,
   glm4_moe_lite,
   minicpm3,
-  kimi_linear
+  kimi_linear,
+  olmo_hybrid
 };
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
@@ -98,6 +99,7 @@ struct ModelConfig {
   bool attention_output_bias = false;
   bool mlp_bias = false;
   bool qk_norm = false;             // Qwen3 and later
+  bool norms_all_heads = false;     // the norms of q and k are over all heads together
   bool zero_centered_norm = false;  // hybrid families: multiply by 1 + w
   bool attention_gate = false;      // hybrid families: q_proj holds [q | gate] per head
   std::vector<LayerKind> layers;
@@ -107,6 +109,7 @@ struct ModelConfig {
   float embedding_scale = 1.0f;
   bool gelu = false;            // the MLP's activation is GELU by tanh instead of SiLU
   bool has_four_norms = false;  // the outputs of attention and the MLP are normalised too
+  bool norms_outputs = false;   // attention layers normalise the outputs of attention and the MLP, not their inputs
   bool is_fused = false;        // q, k and v in one tensor, gate and up in another
   float residual_scale = 1.0f;  // factor on the outputs of attention and the MLP
   float logits_scale = 1.0f;    // factor on the hidden states that the head reads
@@ -120,9 +123,11 @@ struct ModelConfig {
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
-  bool channel_decay = false;    // linear attention is Kimi Delta Attention
-  int32_t num_experts = 0;       // of an MLP that is a mixture; 0 = none
-  std::vector<bool> is_mixture;  // by layer; empty if there are no experts
+  float linear_norm_eps = 1e-6f;   // of the norm of the delta rule's outputs
+  float linear_beta_scale = 1.0f;  // GdnArgs::beta_scale
+  bool channel_decay = false;      // linear attention is Kimi Delta Attention
+  int32_t num_experts = 0;         // of an MLP that is a mixture; 0 = none
+  std::vector<bool> is_mixture;    // by layer; empty if there are no experts
   int32_t num_experts_per_token = 0;
   int32_t expert_size = 0;         // inner size of an expert
   int32_t shared_expert_size = 0;  // inner size of the expert that every token goes through; 0 = none

@@ -165,6 +165,12 @@ RopeConfig read_gemma(ConfigFields& section, const ModelConfig& config, LayerKin
   return rope;
 }
 
+// Olmo-Hybrid as published: rope_theta is there, and is null. `parameters` may be null.
+bool has_null_theta(ConfigFields& section, const Json* parameters) {
+  const Json* theta = parameters != nullptr && parameters->is_object() ? parameters->find("rope_theta") : nullptr;
+  return theta != nullptr ? theta->is_null() : section.has("rope_theta") && section.find("rope_theta") == nullptr;
+}
+
 }  // namespace
 
 double yarn_attention_factor(double factor, double mscale, double mscale_all_dim) noexcept {
@@ -180,16 +186,16 @@ int32_t scaled_context(const RopeConfig& rope, int32_t context_length) noexcept 
 
 RopeConfig read_rope_config(ConfigFields& section, const ModelConfig& config, LayerKind kind) {
   if (config.family == Family::gemma3) return read_gemma(section, config, kind);
-  if (config.family == Family::kimi_linear) {
-    RopeConfig none;
-    none.rotary_dim = config.head_dim;
-    none.is_off = true;
-    return none;
-  }
-  const Json none;
   const char* key = "rope_scaling";
   const Json* json = section.find(key);
   if (json == nullptr || (json->is_object() && json->members().empty())) json = section.find(key = "rope_parameters");
+  if (config.family == Family::kimi_linear || (config.family == Family::olmo_hybrid && has_null_theta(section, json))) {
+    RopeConfig off;
+    off.rotary_dim = config.head_dim;
+    off.is_off = true;
+    return off;
+  }
+  const Json none;
   if (json != nullptr && !json->is_object()) section.fail(key, "is not an object");
   const std::string where = section.where() + ": " + key;
   const auto read = [&](const Json& dictionary, const std::string& name) {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "io/gguf/gguf.h"
-#include "io/safetensors/safetensors.h"
+#include "io/tensor_entry.h"
 
 namespace pagoda::io {
 

@@ -1,6 +1,7 @@
 // Reads the keys that determine the product, and refuses those whose meaning is not supported.
 #include "io/lora/lora_config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/assign_or_return.h"
@@ -35,8 +36,8 @@ class Reader {
       return unsupported("peft_type " + (type->is_string() ? type->as_string() : std::string("?")));
     if (is_set(config_, "use_dora")) return unsupported("DoRA (use_dora)");
     for (const char* key : {"fan_in_fan_out", "bias", "lora_bias", "modules_to_save", "layer_replication",
-                            "target_parameters", "alora_invocation_tokens", "use_qalora", "trainable_token_indices",
-                            "kasa_config", "arrow_config", "use_bdlora", "velora_config", "monteclora_config"})
+                            "alora_invocation_tokens", "use_qalora", "trainable_token_indices", "kasa_config",
+                            "arrow_config", "use_bdlora", "velora_config", "monteclora_config"})
       if (is_set(config_, key)) return unsupported(key);
     LoraConfig lora;
     PAGODA_ASSIGN_OR_RETURN(lora.rank, rank(config_.find("r")));
@@ -109,6 +110,14 @@ double LoraConfig::scale_of(std::string_view module) const {
   const double* own = find_end(alphas, module);
   const auto own_rank = static_cast<double>(rank_of(module));
   return (own ? *own : alpha) / (is_rslora ? std::sqrt(own_rank) : own_rank);
+}
+
+bool LoraConfig::has_pattern_of_experts() const {
+  const auto is_of_experts = [](const auto& entry) {
+    return entry.first.find("experts") != entry.first.npos || entry.first == "gate_up_proj" ||
+           entry.first == "down_proj";
+  };
+  return std::ranges::any_of(ranks, is_of_experts) || std::ranges::any_of(alphas, is_of_experts);
 }
 
 Result<LoraConfig> parse_lora_config(std::string_view text, const std::string& file) {

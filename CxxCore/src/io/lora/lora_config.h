@@ -23,6 +23,7 @@ struct LoraConfig {
 
   int64_t rank_of(std::string_view module) const;
   double scale_of(std::string_view module) const;
+  bool has_pattern_of_experts() const;  // a rank or an alpha for experts.gate_up_proj, for example
 };
 
 // `file`: for messages.

@@ -16,7 +16,8 @@
 
 #include "base/result.h"
 #include "io/config/fields.h"
-#include "io/safetensors/safetensors.h"
+#include "io/model_files.h"
+#include "io/tensor_entry.h"
 
 namespace pagoda::io {
 

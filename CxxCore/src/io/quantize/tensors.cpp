@@ -295,10 +295,10 @@ class Unpacker {
 void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) {
   bool is_mlx = false;
   for (auto& [name, tensor] : tensors) {
-    const bool is_conv = name.ends_with(".linear_attn.conv1d.weight") && tensor.shape.size() == 3;
-    if (!is_conv || tensor.shape[2] != 1 || tensor.shape[1] == 1) continue;
+    const bool is_conv = name.find(".linear_attn.") != name.npos && name.ends_with("conv1d.weight");
+    if (!is_conv || tensor.shape.size() != 3 || tensor.shape[2] != 1 || tensor.shape[1] == 1) continue;
     std::swap(tensor.shape[1], tensor.shape[2]);
-    is_mlx = true;
+    is_mlx = is_mlx || name.ends_with(".conv1d.weight");  // Olmo-Hybrid has others, and no zero-centred norms
   }
   for (auto& [name, tensor] : tensors) {
     const bool is_gated = name.ends_with("linear_attn.norm.weight");
@@ -312,6 +312,30 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
   }
 }
 
+Status rename(const std::string& name, std::string new_name, TensorMap& tensors) {
+  auto node = tensors.extract(name);
+  node.key() = std::move(new_name);
+  if (tensors.insert(std::move(node)).inserted) return ok_status();
+  return make_error(StatusCode::bad_file, "tensor " + io::quoted(name) + " also exists under another name");
+}
+
+// Olmo-Hybrid as published, and as transformers saves it, has these names for some of its norms. The text model of
+// Qwen3-Omni is part of its thinker.
+Status rename_parts(TensorMap& tensors) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {".attention_layer_norm.weight", ".input_layernorm.weight"},
+      {".feedforward_layer_norm.weight", ".post_attention_layernorm.weight"}};
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const auto& [name, tensor] : tensors)
+    for (const auto& [old_end, end] : kNames)
+      if (name.ends_with(old_end)) renamed.emplace_back(name, name.substr(0, name.size() - old_end.size()).append(end));
+  for (const auto& [name, tensor] : tensors)
+    if (name.starts_with("thinker.model.") || name.starts_with("thinker.lm_head."))
+      renamed.emplace_back(name, name.substr(std::string_view("thinker.").size()));
+  for (auto& [name, new_name] : renamed) PAGODA_RETURN_IF_ERROR(rename(name, std::move(new_name), tensors));
+  return ok_status();
+}
+
 // mlx-lm and mlx-vlm put Qwen3.5's text model into a module of that name.
 Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
   constexpr std::string_view kModule = "language_model.", kModel = "language_model.model.";
@@ -321,10 +345,8 @@ Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
     names.push_back(found->first);
   }
   for (const std::string& name : names) {
-    auto node = tensors.extract(name);
-    node.key() = name.starts_with(kModel) ? prefix + name.substr(kModel.size()) : name.substr(kModule.size());
-    if (!tensors.insert(std::move(node)).inserted)
-      return make_error(StatusCode::bad_file, "tensor " + io::quoted(name) + " also exists under another name");
+    std::string own = name.starts_with(kModel) ? prefix + name.substr(kModel.size()) : name.substr(kModule.size());
+    PAGODA_RETURN_IF_ERROR(rename(name, std::move(own), tensors));
   }
   return ok_status();
 }
@@ -351,6 +373,7 @@ Status decode_quantized(std::string_view config_json, std::span<const std::share
   undo_mlx(files, tensors);
   if (integers) PAGODA_RETURN_IF_ERROR(unpack_integers(*integers, files, tensors));
   if (packing) PAGODA_RETURN_IF_ERROR(Unpacker(*object, *packing, files, tensors).run());
+  PAGODA_RETURN_IF_ERROR(rename_parts(tensors));
   return rename_mlx(tensor_prefix(*parsed), tensors);
 }
 

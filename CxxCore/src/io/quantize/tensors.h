@@ -11,7 +11,8 @@
 
 #include "base/result.h"
 #include "io/config/fields.h"
-#include "io/safetensors/safetensors.h"
+#include "io/model_files.h"
+#include "io/tensor_entry.h"
 
 namespace pagoda::io {
 
@@ -21,7 +22,8 @@ void check_quantization(ConfigFields& fields);
 
 // Replaces packed tensors by their decoded form and removes scales and biases. `config_json` is the text of
 // config.json. Also undoes mlx-lm's conventions (convolutions as [channels, kernel, 1], zero-centred norms stored as 1
-// + w, Qwen3.5's text model under "language_model."), so that all tensors match Hugging Face's.
+// + w, Qwen3.5's text model under "language_model."), older names of norms (Olmo-Hybrid) and the prefix of a part
+// (Qwen3-Omni's thinker), so that all tensors have the names of the weight table.
 Status decode_quantized(std::string_view config_json, std::span<const std::shared_ptr<File>> files, TensorMap& tensors);
 
 }  // namespace pagoda::io

@@ -1,31 +1,16 @@
 // Safetensors: reads and validates the header of one file; no byte of it is trusted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/dtype.h"
 #include "base/result.h"
 #include "io/model_files.h"
-#include "io/tensor_decoder.h"
+#include "io/tensor_entry.h"
 
 namespace pagoda::io {
-
-struct TensorEntry {
-  DType dtype = DType::f32;  // as stored, or as produced by `decoder` (f32)
-  std::vector<int64_t> shape;
-  uint64_t offset_bytes = 0;  // from the start of the file
-  uint64_t size_bytes = 0;
-  int file_index = 0;
-  std::shared_ptr<const TensorDecoder> decoder = nullptr;  // null: elements are stored unchanged
-  int bits = 0;                                            // per weight, if quantised; else 0
-};
-
-using TensorMap = std::map<std::string, TensorEntry>;
 
 // Format limits and our own. Ours bound the cost of a hostile header: about 16 MiB and 0.1 s.
 inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;    // format limit, including padding

@@ -74,6 +74,10 @@ constexpr FamilyKeys kKimiLinear = {"KimiLinearForCausalLM", "kimi_linear", R"("
  "first_k_dense_replace": 1, "num_expert_group": 1, "topk_group": 1, "moe_renormalize": true,
  "routed_scaling_factor": 2.446,)"};
 
+constexpr FamilyKeys kOlmoHybrid = {"OlmoHybridForCausalLM", "olmo_hybrid", R"("rms_norm_eps": 1e-6, "rope_theta": null,
+ "linear_num_key_heads": 30, "linear_num_value_heads": 30, "linear_key_head_dim": 96, "linear_value_head_dim": 192,
+ "linear_conv_kernel_dim": 4, "linear_allow_neg_eigval": true,)"};
+
 struct Shape {
   std::string_view name;
   const FamilyKeys& family;
@@ -107,6 +111,7 @@ constexpr Shape kShapes[] = {
     {"glm-4.7-flash", kGlm4MoeLite, 2048, 47, 10240, 20, 20, 64, 0, 0, 0, 154880, 202752, false},
     {"kimi-linear-48b-a3b", kKimiLinear, 2304, 27, 9216, 32, 32, 72, 0, 0, 0, 163840, 1048576, false},
     {"minicpm3-4b", kMiniCpm3, 2560, 62, 6400, 40, 40, 32, 0, 0, 0, 73448, 32768, true},
+    {"olmo-hybrid-7b", kOlmoHybrid, 3840, 32, 11008, 30, 30, 128, 0, 0, 0, 100352, 65536, false},
     {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // not a real model: for tests and experiments
 };
 

@@ -1,24 +1,25 @@
-// Adapters change the projections of attention, Gated DeltaNet and MLPs, including that of a shared expert.
+// Adapters change the projections of attention, Gated DeltaNet and MLPs, and routers, shared and routed experts.
 #include "model/adapters/layout.h"
 
 #include <algorithm>
-#include <span>
+#include <charconv>
+#include <optional>
+#include <string_view>
 
-#include "base/assign_or_return.h"
 #include "base/concat.h"
-#include "io/lora/lora_config.h"
 
 namespace pagoda::model {
 namespace {
 
-static_assert(io::kMaxLoraRank == device::kMaxAdapterRank);
+bool is_routed(Role role) noexcept { return role == Role::experts_in || role == Role::experts_out; }
 
 bool is_adaptable(const io::ModelConfig& config, const WeightGroup& group) {
   if (group.layer_index < 0 || group.layer_index >= config.num_layers) return false;
   const bool is_recurrent = config.layers[static_cast<size_t>(group.layer_index)] == io::LayerKind::linear_attention;
   if (group.role == Role::mixer_in || group.role == Role::mixer_out)
     return is_recurrent ? !config.channel_decay : !config.has_latents();
-  return group.role == Role::mlp_in || group.role == Role::mlp_out;
+  return group.role == Role::mlp_in || group.role == Role::mlp_out || group.role == Role::router ||
+         is_routed(group.role);
 }
 
 // model.language_model.layers.3.mlp.up_proj.weight -> layers.3.mlp.up_proj
@@ -29,32 +30,55 @@ std::string projection_name(const std::string& tensor) {
   return tensor.substr(begin, tensor.size() - kEnd.size() - begin);
 }
 
-Status refuse(const io::LoraFile& file, const io::LoraPair& pair) {
-  return make_error(StatusCode::unsupported,
-                    concat(file.file_name(), ": ", pair.module,
-                           " cannot be adapted: adapters change projections of attention, Gated DeltaNet and MLPs in "
-                           "the layers of this model, not routers, routed experts, embeddings or heads"));
+// Of one expert: the weight has padding between its parts, adapters have none.
+void add_routed_parts(const io::ModelConfig& config, AdapterTarget& target) {
+  target.num_experts = config.num_experts;
+  if (target.role == Role::experts_in) {
+    target.parts.push_back({{}, 0, config.expert_size, {}});                               // gate
+    target.parts.push_back({{}, io::padded_expert_size(config), config.expert_size, {}});  // up
+  } else {
+    target.cols = config.expert_size;
+    target.parts.push_back({{}, 0, config.hidden_size, {}});
+  }
 }
 
-Status check_pair(const AdapterLayout& layout, const io::LoraFile& file, const io::LoraPair& pair) {
-  const auto [target, part] = layout.find(pair.name);
-  if (target < 0) return refuse(file, pair);
-  const AdapterTarget& found = layout.targets()[static_cast<size_t>(target)];
-  const int64_t rows = found.parts[static_cast<size_t>(part)].rows;
-  if (pair.in == found.cols && pair.out == rows) return ok_status();
-  return make_error(StatusCode::bad_file,
-                    concat(file.file_name(), ": ", pair.module, " maps ", pair.in, " numbers to ", pair.out,
-                           ", but the model's projection maps ", found.cols, " to ", rows));
+// Reads a number at the start of `text` and removes it.
+std::optional<int> take_number(std::string_view& text) noexcept {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return value;
 }
 
-// [out, rank] -> [rank, out], with rows in the order of the weight, times the scale.
-void append_b(const io::LoraPair& pair, std::span<const int32_t> row_order, const std::vector<float>& b,
-              std::vector<float>& values) {
-  for (int64_t r = 0; r < pair.rank; ++r)
-    for (int64_t n = 0; n < pair.out; ++n) {
-      const int64_t row = row_order.empty() ? n : row_order[static_cast<size_t>(n)];
-      values.push_back(static_cast<float>(pair.scale * b[static_cast<size_t>(row * pair.rank + r)]));
-    }
+bool take(std::string_view& text, std::string_view begin) noexcept {
+  if (!text.starts_with(begin)) return false;
+  text.remove_prefix(begin.size());
+  return true;
+}
+
+struct RoutedName {
+  int layer_index = 0;
+  std::optional<int> expert;    // absent: a stack of all
+  std::string_view projection;  // gate_proj, for example; empty: a parameter
+};
+
+// layers.3.mlp.experts.7.gate_proj, layers.3.mlp.switch_mlp.gate_proj, layers.3.mlp.experts
+std::optional<RoutedName> read_routed_name(std::string_view name) noexcept {
+  RoutedName read;
+  if (!take(name, "layers.")) return std::nullopt;
+  const auto layer = take_number(name);
+  if (!layer || (!take(name, ".mlp.") && !take(name, ".block_sparse_moe."))) return std::nullopt;
+  read.layer_index = *layer;
+  if (name == "experts") return read;
+  if (take(name, "experts.")) {
+    read.expert = take_number(name);
+    if (!read.expert || !take(name, ".")) return std::nullopt;
+  } else if (!take(name, "switch_mlp.")) {
+    return std::nullopt;
+  }
+  read.projection = name;
+  return read;
 }
 
 }  // namespace
@@ -63,20 +87,17 @@ AdapterLayout::AdapterLayout(const io::ModelConfig& config, const std::vector<We
   for (const WeightGroup& group : groups) {
     if (!group.is_matrix || !is_adaptable(config, group)) continue;
     AdapterTarget target{group.layer_index, group.role, group.cols, {}};
-    int64_t first = 0;
-    for (const WeightGroup::Part& part : group.parts) {
-      target.parts.push_back({projection_name(part.name), first, part.rows, part.row_order});
-      first += part.rows;
+    if (is_routed(group.role)) {
+      add_routed_parts(config, target);
+    } else {
+      int64_t first = 0;
+      for (const WeightGroup::Part& part : group.parts) {
+        target.parts.push_back({projection_name(part.name), first, part.rows, part.row_order});
+        first += part.rows;
+      }
     }
     if (target.parts.size() <= static_cast<size_t>(device::kMaxAdapterParts)) targets_.push_back(std::move(target));
   }
-}
-
-std::pair<int, int> AdapterLayout::find(const std::string& name) const noexcept {
-  for (size_t t = 0; t < targets_.size() && !name.empty(); ++t)
-    for (size_t p = 0; p < targets_[t].parts.size(); ++p)
-      if (targets_[t].parts[p].name == name) return {static_cast<int>(t), static_cast<int>(p)};
-  return {-1, 0};
 }
 
 int AdapterLayout::find(int layer_index, Role role) const noexcept {
@@ -85,38 +106,60 @@ int AdapterLayout::find(int layer_index, Role role) const noexcept {
   return found == targets_.end() ? -1 : static_cast<int>(found - targets_.begin());
 }
 
-Result<int64_t> image_size(const AdapterLayout& layout, const io::LoraFile& file) {
-  int64_t size = 0;
-  for (const io::LoraPair& pair : file.pairs()) {
-    PAGODA_RETURN_IF_ERROR(check_pair(layout, file, pair));
-    size += pair.rank * (pair.in + pair.out);
-  }
-  return size;
+std::vector<AdapterPiece> AdapterLayout::find_plain(const std::string& name) const {
+  for (size_t t = 0; t < targets_.size() && !name.empty(); ++t)
+    for (size_t p = 0; p < targets_[t].parts.size(); ++p)
+      if (targets_[t].parts[p].name == name)
+        return {{static_cast<int>(t), static_cast<int>(p), 0, 0, targets_[t].parts[p].rows}};
+  return {};
 }
 
-Result<AdapterImage> make_image(const AdapterLayout& layout, const io::LoraFile& file) {
-  PAGODA_ASSIGN_OR_RETURN(const int64_t size, image_size(layout, file));
-  AdapterImage image;
-  image.values.reserve(static_cast<size_t>(size));
-  Hash128 hash;
-  for (const io::LoraPair& pair : file.pairs()) {
-    const auto [target, part] = layout.find(pair.name);
-    PAGODA_ASSIGN_OR_RETURN(const std::vector<float> a, file.read_a(pair));
-    PAGODA_ASSIGN_OR_RETURN(const std::vector<float> b, file.read_b(pair));
-    AdapterImage::Entry entry{.target = target, .part = part, .rank = pair.rank};
-    entry.a = static_cast<int64_t>(image.values.size());
-    image.values.insert(image.values.end(), a.begin(), a.end());
-    entry.b = static_cast<int64_t>(image.values.size());
-    append_b(pair, layout.targets()[static_cast<size_t>(target)].parts[static_cast<size_t>(part)].row_order, b,
-             image.values);
-    image.max_rank = std::max(image.max_rank, pair.rank);
-    hash.add(pair.name);
-    hash.add(static_cast<uint64_t>(pair.rank));
-    image.entries.push_back(entry);
+// A parameter's name is not in the file: its shape says which one it is.
+std::vector<AdapterPiece> AdapterLayout::find_routed(const io::LoraPair& pair) const {
+  const std::optional<RoutedName> name = read_routed_name(pair.name);
+  if (!name || name->projection.empty() != pair.is_parameter) return {};
+  const int in = find(name->layer_index, Role::experts_in), out = find(name->layer_index, Role::experts_out);
+  if (in < 0 || out < 0) return {};
+  const int64_t size = targets_[static_cast<size_t>(out)].cols, hidden = targets_[static_cast<size_t>(in)].cols;
+  const int64_t expert = name->expert.value_or(0);
+  const std::string_view projection = name->projection;
+  if (pair.is_parameter && pair.in == hidden && pair.out == 2 * size)
+    return {{in, 0, 0, 0, size}, {in, 1, 0, size, size}};
+  if (pair.is_parameter || projection == "down_proj" || projection == "w2") return {{out, 0, expert, 0, hidden}};
+  if (projection == "gate_proj" || projection == "w1") return {{in, 0, expert, 0, size}};
+  if (projection == "up_proj" || projection == "w3") return {{in, 1, expert, 0, size}};
+  return {};
+}
+
+Result<AdapterPlace> AdapterLayout::place(const io::LoraPair& pair, const std::string& file_name) const {
+  const auto bad = [&](const std::string& what) {
+    return make_error(StatusCode::bad_file, concat(file_name, ": ", pair.module, " ", what));
+  };
+  AdapterPlace place{pair, find_plain(pair.name)};
+  if (place.pieces.empty()) place.pieces = find_routed(pair);
+  if (place.pieces.empty())
+    return make_error(StatusCode::unsupported,
+                      concat(file_name, ": ", pair.module,
+                             " cannot be adapted: adapters change projections of attention, Gated DeltaNet, MLPs, "
+                             "routers and experts in the layers of this model, not embeddings, heads or norms"));
+  const auto fits = [&] {
+    int64_t rows = 0;
+    for (const AdapterPiece& piece : place.pieces) rows += piece.num_rows;
+    return place.pair.in == targets_[static_cast<size_t>(place.pieces.front().target)].cols && place.pair.out == rows;
+  };
+  if (pair.is_parameter && !fits()) {
+    place.pair = pair.transposed();
+    place.pieces = find_routed(place.pair);
   }
-  hash.add(std::as_bytes(std::span(image.values)));
-  image.identity = hash.value();
-  return image;
+  const AdapterTarget& target = targets_[static_cast<size_t>(place.pieces.front().target)];
+  if (!fits())
+    return bad(concat("maps ", pair.in, " numbers to ", pair.out, ", but the model's projection maps ", target.cols,
+                      " to ", place.pieces.front().num_rows));
+  if (pair.num_experts > 0 && pair.num_experts != target.num_experts)
+    return bad(concat("is of ", pair.num_experts, " experts; the model has ", target.num_experts));
+  if (place.pieces.front().expert >= target.num_experts)
+    return bad(concat("is of an expert that the model, with ", target.num_experts, ", does not have"));
+  return place;
 }
 
 }  // namespace pagoda::model

@@ -1,5 +1,4 @@
-// AdapterLayout: the projections of a model that LoRA adapters may change, and an adapter's numbers in the form in
-// which the device reads them.
+// AdapterLayout: the projections of a model that LoRA adapters may change, by the names that files give them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash128.h"
 #include "base/result.h"
 #include "device/adapter_ops.h"
 #include "io/config/model_config.h"
@@ -27,6 +25,22 @@ struct AdapterTarget {
   Role role = Role::mixer_in;
   int64_t cols = 0;
   std::vector<Part> parts;
+  int64_t num_experts = 1;  // each with the parts
+
+  int64_t num_matrices() const noexcept { return num_experts * static_cast<int64_t>(parts.size()); }
+};
+
+// Rows of a pair's B, which belong to one part of a target.
+struct AdapterPiece {
+  int target = 0, part = 0;
+  int64_t expert = 0;  // of a stack the first
+  int64_t first_row = 0, num_rows = 0;
+};
+
+// Where a pair's products are added. Gate and up that share their A are two pieces.
+struct AdapterPlace {
+  io::LoraPair pair;  // as the model's weights lie
+  std::vector<AdapterPiece> pieces;
 };
 
 class AdapterLayout {
@@ -35,27 +49,15 @@ class AdapterLayout {
   AdapterLayout(const io::ModelConfig& config, const std::vector<WeightGroup>& groups);
 
   const std::vector<AdapterTarget>& targets() const noexcept { return targets_; }
-  // The target and the part of a projection, or {-1, 0}.
-  std::pair<int, int> find(const std::string& name) const noexcept;
-  int find(int layer_index, Role role) const noexcept;  // -1: none
+  // Fails if the model has no such projection, or one of another shape.
+  Result<AdapterPlace> place(const io::LoraPair& pair, const std::string& file_name) const;
 
  private:
+  int find(int layer_index, Role role) const noexcept;  // -1: none
+  std::vector<AdapterPiece> find_plain(const std::string& name) const;
+  std::vector<AdapterPiece> find_routed(const io::LoraPair& pair) const;
+
   std::vector<AdapterTarget> targets_;
 };
-
-struct AdapterImage {
-  struct Entry {
-    int target = 0, part = 0;
-    int64_t a = 0, b = 0, rank = 0;  // offsets in `values`: A [rank, in]; B times the scale, transposed: [rank, out]
-  };
-  std::vector<float> values;
-  std::vector<Entry> entries;
-  int64_t max_rank = 0;
-  Hash128Value identity;  // equal for adapters with equal products
-};
-
-// Elements of the image, from the headers alone. Fails if the model has no such projection, or one of another shape.
-Result<int64_t> image_size(const AdapterLayout& layout, const io::LoraFile& file);
-Result<AdapterImage> make_image(const AdapterLayout& layout, const io::LoraFile& file);
 
 }  // namespace pagoda::model

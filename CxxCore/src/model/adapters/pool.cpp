@@ -13,8 +13,7 @@ using device::kAdapterFields;
 
 int64_t AdapterPool::table_bytes(const AdapterLayout& layout) noexcept {
   int64_t count = 0;
-  for (const AdapterTarget& target : layout.targets())
-    count += kMaxAdapters * static_cast<int64_t>(target.parts.size()) * kAdapterFields;
+  for (const AdapterTarget& target : layout.targets()) count += kMaxAdapters * target.num_matrices() * kAdapterFields;
   return count * static_cast<int64_t>(sizeof(int64_t));
 }
 
@@ -31,16 +30,17 @@ Result<AdapterPool> AdapterPool::allocate(AdapterLayout layout, int64_t size_byt
     if (at >= pool.index_.size()) pool.index_.resize(at + 1, -1);
     pool.index_[at] = static_cast<int>(pool.begins_.size());
     pool.begins_.push_back(begin);
-    begin += kMaxAdapters * static_cast<int64_t>(target.parts.size()) * kAdapterFields;
+    begin += kMaxAdapters * target.num_matrices() * kAdapterFields;
   }
   pool.is_used_.resize(layout.targets().size());
   pool.layout_ = std::move(layout);
   return pool;
 }
 
-int64_t* AdapterPool::entry(int32_t slot, int target, int part) noexcept {
-  const auto parts = static_cast<int64_t>(layout_.targets()[static_cast<size_t>(target)].parts.size());
-  return host_.data() + begins_[static_cast<size_t>(target)] + (slot * parts + part) * kAdapterFields;
+int64_t* AdapterPool::entry(int32_t slot, int target, int64_t expert, int part) noexcept {
+  const AdapterTarget& of = layout_.targets()[static_cast<size_t>(target)];
+  const int64_t index = slot * of.num_matrices() + expert * static_cast<int64_t>(of.parts.size()) + part;
+  return host_.data() + begins_[static_cast<size_t>(target)] + index * kAdapterFields;
 }
 
 Status AdapterPool::place(int32_t slot, int64_t begin, const AdapterImage& image, device::Device& device) {
@@ -48,10 +48,9 @@ Status AdapterPool::place(int32_t slot, int64_t begin, const AdapterImage& image
   if (slot < 0 || slot >= kMaxAdapters || begin < 0 || count > size_ - begin)
     return make_error(StatusCode::internal, "an adapter lies outside the memory of adapters");
   for (size_t t = 0; t < layout_.targets().size(); ++t)
-    for (size_t p = 0; p < layout_.targets()[t].parts.size(); ++p)
-      std::fill_n(entry(slot, static_cast<int>(t), static_cast<int>(p)), kAdapterFields, 0);
+    std::fill_n(entry(slot, static_cast<int>(t), 0, 0), layout_.targets()[t].num_matrices() * kAdapterFields, 0);
   for (const AdapterImage::Entry& from : image.entries) {
-    int64_t* to = entry(slot, from.target, from.part);
+    int64_t* to = entry(slot, from.target, from.expert, from.part);
     to[device::kAdapterA] = begin + from.a;
     to[device::kAdapterB] = begin + from.b;
     to[device::kAdapterRank] = from.rank;
@@ -71,7 +70,8 @@ bool AdapterPool::changes(int layer_index, Role role) const noexcept {
 }
 
 Status AdapterPool::add(device::Encoder& encoder, int layer_index, Role role, const device::Tensor& x,
-                        const device::Tensor& slots, const device::Tensor& inner, const device::Tensor& out) const {
+                        const device::Tensor& slots, const device::Tensor& experts, const device::Tensor& inner,
+                        const device::Tensor& out) const {
   if (!changes(layer_index, role)) return ok_status();
   const auto index = static_cast<size_t>(target_of(layer_index, role));
   const AdapterTarget& target = layout_.targets()[index];
@@ -79,12 +79,14 @@ Status AdapterPool::add(device::Encoder& encoder, int layer_index, Role role, co
   device::AdapterArgs args;
   args.x = x;
   args.slots = slots;
+  args.experts = experts;
   args.out = out;
   args.max_rank = max_rank_;
-  args.table = device::dense(table_.get(), DType::i64, {kMaxAdapters, 1, parts, kAdapterFields},
+  args.table = device::dense(table_.get(), DType::i64, {kMaxAdapters, target.num_experts, parts, kAdapterFields},
                              begins_[index] * static_cast<int64_t>(sizeof(int64_t)));
   args.weights = device::dense(weights_.get(), DType::f32, {size_});
-  args.inner = device::slice(inner, 1, 0, parts * device::kMaxAdapterRank);
+  args.inner =
+      device::dense(inner.buffer, DType::f32, {out.shape[0], parts * device::kMaxAdapterRank}, inner.offset_bytes);
   for (size_t p = 0; p < target.parts.size(); ++p) {
     args.first[p] = target.parts[p].first;
     args.count[p] = target.parts[p].rows;

@@ -23,13 +23,14 @@ AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& wei
       out_(weights.matrix(layer_index, Role::mixer_out)),
       in_bias_(weights.vector(layer_index, Role::mixer_in_bias)),
       out_bias_(weights.vector(layer_index, Role::mixer_out_bias)),
+      inv_freq_(weights.inv_freq(is_sliding(config, layer_index))),
       q_norm_(weights.vector(layer_index, Role::q_norm)),
       k_norm_(weights.vector(layer_index, Role::k_norm)),
-      inv_freq_(weights.inv_freq(is_sliding(config, layer_index))),
       num_heads_(config.num_heads),
       num_kv_heads_(config.num_kv_heads),
       head_dim_(config.head_dim),
       has_gate_(config.attention_gate),
+      norms_all_heads_(config.norms_all_heads),
       window_(is_sliding(config, layer_index) ? config.sliding_window : 0),
       scale_(config.attention_scale *
              static_cast<float>(rope_score_factor(is_sliding(config, layer_index) ? config.sliding_rope : config.rope,
@@ -80,14 +81,27 @@ AttentionLayer::Parts AttentionLayer::split(const Tensor& projected) const noexc
           has_gate_ ? slice(q_and_gate, 2, head_dim_, head_dim_) : Tensor{}};
 }
 
+// One norm over the heads of a token, which are adjacent: there is no gate between them.
+Status AttentionLayer::norm_all_heads(device::Encoder& encoder, const Tensor& heads, const Tensor& norm) const {
+  Tensor rows = device::dense(heads.buffer, heads.dtype, {heads.shape[0], norm.shape[0]}, heads.offset_bytes);
+  rows.strides[0] = heads.strides[0];
+  return ops::rms_norm(
+      encoder,
+      {.x = rows, .residual = {}, .weight = norm, .eps = norm_eps_, .weight_offset = norm_offset_, .out = rows});
+}
+
 Status AttentionLayer::write_cache(device::Encoder& encoder, const Step& step, bool rotates_queries) const {
   const Tensor projected = as_rows(step.projected, in_->rows());
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = in_bias_, .out = projected}));
   PAGODA_RETURN_IF_ERROR(add_adapters(encoder, step, layer_index_, Role::mixer_in, step.normed, projected));
   const Parts parts = split(projected);
+  if (norms_all_heads_) {
+    if (rotates_queries) PAGODA_RETURN_IF_ERROR(norm_all_heads(encoder, parts.q, q_norm_));
+    PAGODA_RETURN_IF_ERROR(norm_all_heads(encoder, parts.k, k_norm_));
+  }
   // Queries first: devices that fuse rotations with the cache write need this order.
-  if (rotates_queries) PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, q_norm_));
-  PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.k, k_norm_));
+  if (rotates_queries) PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, norms_all_heads_ ? Tensor{} : q_norm_));
+  PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.k, norms_all_heads_ ? Tensor{} : k_norm_));
   return ops::reshape_and_cache(
       encoder,
       {.k = parts.k, .v = parts.v, .slot_mapping = step.slot_mapping, .k_cache = pool_->k, .v_cache = pool_->v});

@@ -19,7 +19,8 @@ GdnLayer::GdnLayer(const io::ModelConfig& config, const Weights& weights, int la
       num_v_heads_(config.linear_num_v_heads),
       k_dim_(config.linear_k_head_dim),
       v_dim_(config.linear_v_head_dim),
-      norm_eps_(config.rms_norm_eps),
+      norm_eps_(config.linear_norm_eps),
+      beta_scale_(config.linear_beta_scale),
       layer_index_(layer_index) {}
 
 Status GdnLayer::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {
@@ -73,7 +74,8 @@ Status GdnLayer::mix(device::Encoder& encoder, const device::SequenceArgs& seque
                             .k_rows = pool_->k_rows,
                             .u_rows = pool_->u_rows,
                             .g_rows = pool_->g_rows,
-                            .out = mixed_heads});
+                            .out = mixed_heads,
+                            .beta_scale = beta_scale_});
 }
 
 }  // namespace pagoda::model

@@ -29,6 +29,7 @@ class AttentionLayer {
     device::Tensor q, k, v, gate;  // [T, heads, D]
   };
   Parts split(const device::Tensor& projected) const noexcept;
+  Status norm_all_heads(device::Encoder& encoder, const device::Tensor& heads, const device::Tensor& norm) const;
   Status finish(device::Encoder& encoder, const Step& step, const Parts& parts) const;
   Status attend(device::Encoder& encoder, const device::Tensor& q, const device::SequenceArgs& sequences,
                 int32_t window, const device::Tensor& out) const;
@@ -39,9 +40,10 @@ class AttentionLayer {
 
   const device::Weight* in_;   // [q (with gate) | k | v, H]
   const device::Weight* out_;  // [H, heads * D]
-  device::Tensor in_bias_, out_bias_, q_norm_, k_norm_, inv_freq_;
+  device::Tensor in_bias_, out_bias_, inv_freq_;
+  device::Tensor q_norm_, k_norm_;  // f32 [D], or of all heads [heads * D]; absent if there are none
   int64_t num_heads_, num_kv_heads_, head_dim_;
-  bool has_gate_;
+  bool has_gate_, norms_all_heads_;
   int32_t window_;  // 0 = all
   float scale_;     // of scores
   float norm_eps_, norm_offset_;
@@ -92,7 +94,7 @@ class GdnLayer {
   const device::Weight* out_;  // [H, Hv * Dv]
   device::Tensor conv_, a_log_, dt_bias_, norm_;
   int64_t num_k_heads_, num_v_heads_, k_dim_, v_dim_;  // dims of one head
-  float norm_eps_;
+  float norm_eps_, beta_scale_;
   int layer_index_;
   const StatePool* pool_ = nullptr;
 };
@@ -140,14 +142,18 @@ class ExpertMlp {
   Status forward(device::Encoder& encoder, const Step& step) const;
 
  private:
+  Status run_experts(device::Encoder& encoder, const Step& step) const;
+
   Mlp shared_;
   const device::Weight* router_;  // [E experts, then the gate of a shared one; H]
   const device::Weight* in_;      // [E * (gate | up), H]
   const device::Weight* out_;     // [E * H, F]
   device::Tensor bias_;           // f32 [E] or absent: added to the scores for the choice of experts
   int64_t num_experts_, num_groups_, groups_per_token_;
+  int64_t size_, padded_size_;  // F of an expert
   bool has_shared_, has_gate_, normalise_, is_sigmoid_;
   float scale_;
+  int layer_index_;
 };
 
 // The embeddings of all rows: those of the ids, or of image tokens the rows of the tower.
@@ -160,7 +166,7 @@ inline bool reads_once(const Mixer& mixer) noexcept { return !std::holds_alterna
 inline bool reads_once(const std::variant<Mlp, ExpertMlp>& mlp) noexcept { return std::holds_alternative<Mlp>(mlp); }
 
 struct Layer {
-  device::Tensor input_norm, post_norm;  // f32 [H]
+  device::Tensor input_norm, post_norm;  // f32 [H]; absent if mixer and MLP read the residual stream itself
   device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: norms of the outputs of mixer and MLP
   Mixer mixer;
   std::variant<Mlp, ExpertMlp> mlp;

@@ -15,13 +15,22 @@ namespace {
 
 constexpr int64_t kCacheMultiple = 16;  // kernels read keys in groups of 16
 
+// The most patches of one part: a part fills the device, and takes some milliseconds.
+int64_t max_part_patches(const device::DeviceInfo& device) noexcept {
+  if (device.has_own_memory) return 4096;
+  return device.runs_beside_host ? 1024 : 256;
+}
+
+DType cache_dtype(WeightFormat format) noexcept { return format == WeightFormat::f32 ? DType::f32 : DType::bf16; }
+
 int64_t max_patches(const io::VisionConfig& config, int32_t max_tokens) noexcept {
   return int64_t{max_tokens} * config.merged_patches();
 }
 
 // A part consists of whole tokens.
-int64_t patches_per_part(const io::VisionConfig& config) noexcept {
-  return std::max(kMaxPartPatches / config.merged_patches(), 1) * config.merged_patches();
+int64_t patches_per_part(const io::VisionConfig& config, const device::DeviceInfo& device) noexcept {
+  const int64_t merged = config.merged_patches();
+  return std::max<int64_t>(max_part_patches(device) / merged, 1) * merged;
 }
 
 // Rows of one head are contiguous.
@@ -36,19 +45,22 @@ device::Tensor take_cache(Arena& arena, DType dtype, int64_t patches, int64_t he
 VisionTower::VisionTower(const io::VisionConfig& config, std::unique_ptr<device::Device> device, int32_t max_tokens)
     : config_(config), device_(std::move(device)), max_tokens_(max_tokens) {}
 
-int64_t VisionTower::part_size() const noexcept { return patches_per_part(config_); }
+device::KernelNeeds VisionTower::needs(const io::VisionConfig& config) noexcept {
+  return {.block_size = kCacheMultiple, .head_dim = config.head_dim()};
+}
 
-VisionTower::Buffers VisionTower::plan(const io::VisionConfig& config, WeightFormat format, int32_t max_tokens,
-                                       Arena& arena) noexcept {
-  const int64_t patches = max_patches(config, max_tokens), part = std::min(patches_per_part(config), patches);
+int64_t VisionTower::part_size() const noexcept { return patches_per_part(config_, device_->info()); }
+
+VisionTower::Buffers VisionTower::plan(const io::VisionConfig& config, const device::DeviceInfo& device,
+                                       WeightFormat format, int32_t max_tokens, Arena& arena) noexcept {
+  const int64_t patches = max_patches(config, max_tokens), part = std::min(patches_per_part(config, device), patches);
   const int64_t width = config.hidden_size, heads = config.num_heads, dim = config.head_dim();
   const int64_t cached = (patches + kCacheMultiple - 1) / kCacheMultiple * kCacheMultiple;
-  const DType cache_dtype = format == WeightFormat::f32 ? DType::f32 : DType::bf16;
   Buffers b;
   b.x = arena.take(DType::f32, {patches, width});
   b.q = arena.take(DType::f32, {patches, width});
-  b.k = take_cache(arena, cache_dtype, cached, heads, dim);
-  b.v = take_cache(arena, cache_dtype, cached, heads, dim);
+  b.k = take_cache(arena, cache_dtype(format), cached, heads, dim);
+  b.v = take_cache(arena, cache_dtype(format), cached, heads, dim);
   b.patches = arena.take(DType::f32, {part, config.patch_dim()});
   b.normed = arena.take(DType::f32, {part, width});
   b.projected = arena.take(DType::f32, {part, 3 * width});
@@ -67,9 +79,10 @@ VisionTower::Buffers VisionTower::plan(const io::VisionConfig& config, WeightFor
   return b;
 }
 
-device::StepLimits VisionTower::limits(const io::VisionConfig& config, int32_t max_tokens) noexcept {
+device::StepLimits VisionTower::limits(const io::VisionConfig& config, const device::DeviceInfo& device,
+                                       int32_t max_tokens) noexcept {
   device::StepLimits limits;
-  limits.tokens = patches_per_part(config);
+  limits.tokens = std::min(patches_per_part(config, device), max_patches(config, max_tokens));
   limits.cols = std::max({config.patch_dim(), config.intermediate_size, config.merged_size()});
   limits.sequences = 1;
   limits.context = max_patches(config, max_tokens);
@@ -81,8 +94,8 @@ device::StepLimits VisionTower::limits(const io::VisionConfig& config, int32_t m
 int64_t VisionTower::workspace_bytes(const io::VisionConfig& config, const device::Device& device, WeightFormat format,
                                      int32_t max_tokens) noexcept {
   Arena arena;
-  plan(config, format, max_tokens, arena);
-  return arena.size_bytes() + static_cast<int64_t>(device.reserve_bytes(limits(config, max_tokens)));
+  plan(config, device.info(), format, max_tokens, arena);
+  return arena.size_bytes() + static_cast<int64_t>(device.reserve_bytes(limits(config, device.info(), max_tokens)));
 }
 
 Result<std::unique_ptr<VisionTower>> VisionTower::load(const io::VisionConfig& config, const io::Checkpoint& checkpoint,
@@ -93,12 +106,12 @@ Result<std::unique_ptr<VisionTower>> VisionTower::load(const io::VisionConfig& c
   device::Device& on = *tower->device_;
   PAGODA_ASSIGN_OR_RETURN(tower->weights_, TowerWeights::load(config, checkpoint, on, format));
   Arena size;
-  plan(config, format, max_tokens, size);
+  plan(config, on.info(), format, max_tokens, size);
   PAGODA_ASSIGN_OR_RETURN(tower->buffer_,
                           on.allocate(static_cast<size_t>(size.size_bytes()), "activations of the vision tower"));
   Arena arena(tower->buffer_.get());
-  tower->buffers_ = plan(config, format, max_tokens, arena);
-  PAGODA_RETURN_IF_ERROR(on.reserve(limits(config, max_tokens)));
+  tower->buffers_ = plan(config, on.info(), format, max_tokens, arena);
+  PAGODA_RETURN_IF_ERROR(on.reserve(limits(config, on.info(), max_tokens)));
   tower->host_rows_.resize(static_cast<size_t>(tower->part_size()) *
                            static_cast<size_t>(std::max({config.patch_dim(), config.hidden_size,
                                                          config.out_hidden_size / config.merged_patches() + 1})));

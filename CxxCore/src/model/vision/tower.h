@@ -11,18 +11,18 @@
 
 #include "base/result.h"
 #include "device/device.h"
+#include "device/support.h"
 #include "model/arena.h"
 #include "model/vision/weights.h"
 #include "pagoda/image.h"
 
 namespace pagoda::model {
 
-// The most patches of one part.
-constexpr int32_t kMaxPartPatches = 256;
-
 class VisionTower {
  public:
-  // Runs on its own `device`. Images have at most `max_tokens` tokens.
+  // What `device` must have to run it.
+  static device::KernelNeeds needs(const io::VisionConfig& config) noexcept;
+  // Runs on its own `device`, which nothing else may use. Images have at most `max_tokens` tokens.
   static Result<std::unique_ptr<VisionTower>> load(const io::VisionConfig& config, const io::Checkpoint& checkpoint,
                                                    std::unique_ptr<device::Device> device, WeightFormat format,
                                                    int32_t max_tokens);
@@ -66,8 +66,10 @@ class VisionTower {
   enum class Phase : uint8_t { embed, project, mix, deepen, merge };
 
   VisionTower(const io::VisionConfig& config, std::unique_ptr<device::Device> device, int32_t max_tokens);
-  static Buffers plan(const io::VisionConfig& config, WeightFormat format, int32_t max_tokens, Arena& arena) noexcept;
-  static device::StepLimits limits(const io::VisionConfig& config, int32_t max_tokens) noexcept;
+  static Buffers plan(const io::VisionConfig& config, const device::DeviceInfo& device, WeightFormat format,
+                      int32_t max_tokens, Arena& arena) noexcept;
+  static device::StepLimits limits(const io::VisionConfig& config, const device::DeviceInfo& device,
+                                   int32_t max_tokens) noexcept;
   Status upload_constants();
   Status embed(int64_t first, int64_t count);
   Status project(const TowerWeights::Block& block, int64_t first, int64_t count);

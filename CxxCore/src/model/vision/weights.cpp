@@ -206,8 +206,8 @@ Result<TowerSummary> TowerWeights::check(const io::VisionConfig& config, const i
   const int64_t num_positions = int64_t{config.position_side} * config.position_side;
   need("pos_embed.weight", num_positions, config.hidden_size);
   PAGODA_RETURN_IF_ERROR(std::move(status));
-  summary.size_bytes += plan_vectors(config, weights, nullptr).size_bytes() +
-                        num_positions * config.hidden_size * static_cast<int64_t>(sizeof(float));
+  summary.size_bytes += plan_vectors(config, weights, nullptr).size_bytes();
+  summary.host_bytes = num_positions * config.hidden_size * static_cast<int64_t>(sizeof(float));
   return summary;
 }
 

@@ -15,6 +15,7 @@ namespace pagoda::model {
 struct TowerSummary {
   int64_t num_parameters = 0;
   int64_t size_bytes = 0;  // of the weights on the device
+  int64_t host_bytes = 0;  // of the learned positions
 };
 
 // Whether the checkpoint has the tower of `config`: otherwise clears config.vision, with the reason as its refusal.

@@ -160,6 +160,11 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
   return groups;
 }
 
+Status with_name(const WeightGroup::Part& part, Status status) {
+  if (!status.is_ok()) status.message = "tensor " + part.name + ": " + status.message;
+  return status;
+}
+
 DType source_dtype(const WeightGroup& group) noexcept {
   const DType first = group.parts.front().tensor->dtype;
   for (const WeightGroup::Part& part : group.parts)
@@ -234,7 +239,8 @@ Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DTy
     const int64_t first = std::max(begin, part_begin), last = std::min(begin + count, part_begin + part.rows);
     if (first < last) {
       std::byte* to = into + static_cast<size_t>(first - begin) * cols * width;
-      PAGODA_RETURN_IF_ERROR(read_part(part, checkpoint, dtype, first - part_begin, last - first, cols, to));
+      PAGODA_RETURN_IF_ERROR(
+          with_name(part, read_part(part, checkpoint, dtype, first - part_begin, last - first, cols, to)));
     }
     part_begin += part.rows;
   }

@@ -35,12 +35,20 @@ struct WeightGroup {
   int64_t num_parameters = 0;  // of the parts, without padding
 };
 
+// Whether it has the matrices of the routed experts of a layer.
+inline bool is_expert(const WeightGroup& group) noexcept {
+  return group.role == Role::experts_in || group.role == Role::experts_out;
+}
+
 // Reads no tensor data. Fails with bad_file; the message names the tensor, the expected shape, the shape or type found,
 // and the file.
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
 // The type in which the rows of a group are read: that of its parts, or f32 if they differ.
 DType source_dtype(const WeightGroup& group) noexcept;
+
+// An error of reading a part, which names the file, with the tensor's name before it.
+Status with_name(const WeightGroup::Part& part, Status status);
 
 // Rows [begin, begin + count) of the stack, as `dtype`: the type of every part, or f32.
 Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DType dtype, int64_t begin, int64_t count,

@@ -87,8 +87,8 @@ Status read_stored_rows(const WeightGroup& group, const QuantFormat& format, int
   for (const WeightGroup::Part& part : group.parts) {
     const int64_t first = std::max(begin, part_begin), last = std::min(begin + count, part_begin + part.rows);
     if (first < last)
-      PAGODA_RETURN_IF_ERROR(read_part(part, first - part_begin, last - first, row_bytes,
-                                       into.data() + static_cast<size_t>(first - begin) * row_bytes));
+      PAGODA_RETURN_IF_ERROR(with_name(part, read_part(part, first - part_begin, last - first, row_bytes,
+                                                       into.data() + static_cast<size_t>(first - begin) * row_bytes)));
     part_begin += part.rows;
   }
   return ok_status();

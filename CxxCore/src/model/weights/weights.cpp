@@ -1,13 +1,13 @@
-// Computes the memory that a checkpoint takes on a device, and loads it: stacked matrices as device Weights, vectors as
-// f32.
+// Loads a checkpoint onto a device: stacked matrices as device Weights, vectors as f32.
 #include "model/weights/weights.h"
 
 #include <algorithm>
-#include <set>
+#include <filesystem>
 #include <string>
 #include <utility>
 
 #include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "model/arena.h"
 #include "model/layers/rope.h"
 #include "model/weights/pieces.h"
@@ -52,114 +52,99 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
 
 }  // namespace
 
-// Skips the products of experts and those per head, which have separate kernels.
-static void add_product(const WeightGroup& group, const io::ModelConfig& config, WeightFormat format,
-                        std::vector<device::ProductShape>& products) {
-  for (const Role role : {Role::experts_in, Role::experts_out, Role::latent_k, Role::latent_v})
-    if (group.role == role) return;
-  const device::ProductShape shape{.rows = group.rows,
-                                   .cols = group.cols,
-                                   .format = format,
-                                   .silu_mul = group.role == Role::mlp_in && !config.gelu,
-                                   .is_head = group.layer_index == kModelLevel};
-  for (device::ProductShape& existing : products) {
-    device::ProductShape one = existing;
-    one.count = 1;
-    if (one != shape) continue;
-    ++existing.count;
-    return;
-  }
-  products.push_back(shape);
-}
-
-Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                     const device::Device& device, WeightFormat format) {
-  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
-  WeightsSummary summary;
-  summary.layer_bytes.resize(static_cast<size_t>(config.num_layers));
-  summary.layer_read_bytes.resize(static_cast<size_t>(config.num_layers));
-  std::set<std::string> used;
-  for (const WeightGroup& group : groups) {
-    for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
-    summary.num_parameters += group.num_parameters;
-    if (!group.is_matrix) continue;
-    const std::vector<WeightPiece> pieces = pieces_of(group, format, device);
-    const int64_t bytes = piece_bytes(group, format, device);
-    for (const WeightPiece& piece : pieces)
-      summary.format_bytes[std::string(weight_format_name(piece.format))] +=
-          static_cast<int64_t>(device.weight_bytes(piece.rows, group.cols, piece.format));
-    summary.size_bytes += bytes;
-    const bool is_routed = group.role == Role::experts_in || group.role == Role::experts_out;
-    // The part of `amount` that one token is multiplied by.
-    const auto of_token = [&](int64_t amount) {
-      return is_routed ? amount / config.num_experts * config.num_experts_per_token : amount;
-    };
-    if (group.layer_index >= 0 && group.layer_index < config.num_layers) {
-      const auto layer = static_cast<size_t>(group.layer_index);
-      summary.layer_bytes[layer] += bytes;
-      summary.layer_read_bytes[layer] += of_token(bytes);
-    }
-    if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
-    add_product(group, config, pieces.size() == 1 ? pieces.front().format : format, summary.products);
-    MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
-    sum.num_parameters += of_token(group.num_parameters);
-    sum.size_bytes += of_token(bytes);
-  }
+int64_t vector_bytes(const std::vector<WeightGroup>& groups, const io::ModelConfig& config) {
   Arena arena;
   plan_vectors(groups, config, arena);
-  summary.size_bytes += arena.size_bytes();
-  for (const auto& [name, tensor] : checkpoint.tensors())
-    if (!used.contains(name) && !(config.vision.is_present() && !config.vision.tensor_prefix.empty() &&
-                                  name.starts_with(config.vision.tensor_prefix)))
-      summary.skipped_tensors.push_back(name);
-  return summary;
+  return arena.size_bytes();
 }
 
 namespace {
 
-Status report(const std::function<bool(double)>& progress, double fraction) {
-  if (!progress || progress(fraction)) return ok_status();
-  return make_error(StatusCode::cancelled, "the load was cancelled");
+int64_t matrix_bytes(const std::vector<WeightGroup>& groups, WeightFormat format, const device::Device& device) {
+  int64_t total = 0;
+  for (const WeightGroup& group : groups) total += group.is_matrix ? piece_bytes(group, format, device) : 0;
+  return total;
 }
+
+// Whether a load looks for its matrices in the cache, and keeps them there.
+bool is_used(const WeightCache& cache, const std::vector<WeightGroup>& groups, WeightFormat format,
+             const device::Device& device) {
+  if (cache.folder.empty() || !cache.is_automatic) return !cache.folder.empty();
+  size_t repacked = 0;
+  for (const WeightGroup& group : groups) {
+    if (!group.is_matrix) continue;
+    for (const WeightPiece& piece : pieces_of(group, format, device))
+      if (device.repacks(piece.format)) repacked += device.weight_bytes(piece.rows, group.cols, piece.format);
+  }
+  return repacked >= static_cast<size_t>(cache.min_bytes) && !device.weight_layout(format).empty();
+}
+
+// The most that the files of the folder may have together.
+int64_t limit_of(const WeightCache& cache, const WeightCacheFile& file) {
+  return cache.is_automatic ? std::min(cache.max_bytes, file.share_of_disk()) : cache.max_bytes;
+}
+
+const std::string kNotCached = "matrices are not cached for the next load: ";
 
 }  // namespace
 
 Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              WeightFormat format, const std::function<bool(double)>& progress, WeightCache* cache) {
+                              WeightFormat format, const LoadProgress& progress, WeightCache* cache,
+                              int64_t expert_memory_bytes) {
   PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
   Weights weights;
   weights.entries_.resize(index(config.num_layers + 1, Role{}));  // the MTP head counts as a layer
   PAGODA_RETURN_IF_ERROR(weights.load_vectors(groups, config, checkpoint, device));
-  if (cache == nullptr || cache->folder.empty()) {
-    PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, progress));
+  if (expert_memory_bytes > 0) {
+    PAGODA_RETURN_IF_ERROR(weights.stream_experts(config, checkpoint, device, format, expert_memory_bytes));
+    std::erase_if(groups, is_expert);
+  }
+  ByteCounter counter(progress, matrix_bytes(groups, format, device));
+  if (cache == nullptr || !is_used(*cache, groups, format, device)) {
+    PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, counter));
     return weights;
   }
   const auto file = WeightCacheFile::plan(cache->folder, groups, checkpoint, device, format);
-  if (file.is_ok() && weights.read_cache(groups, *file, device, format)) {
+  const Status read = file.is_ok() ? weights.read_cache(groups, *file, device, format, counter) : file.status;
+  if (read.code == StatusCode::cancelled) return read;
+  if (read.is_ok()) {
     cache->note = "matrices were read from " + file->path();
-    PAGODA_RETURN_IF_ERROR(report(progress, 1.0));
     return weights;
   }
-  PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, progress));
-  const Status written = file.is_ok() ? weights.write_cache(groups, *file, cache->max_bytes) : file.status;
-  cache->note = written.is_ok() ? "matrices were written to " + file->path()
-                                : "matrices are not cached for the next load: " + written.message;
+  counter.restart();
+  PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, counter));
+  Status written = file.status;
+  if (file.is_ok()) written = weights.write_cache(groups, *file, device, limit_of(*cache, *file), counter);
+  if (written.code == StatusCode::cancelled) return written;
+  cache->note = written.is_ok() ? "matrices were written to " + file->path() : kNotCached + written.message;
   return weights;
 }
 
-bool Weights::read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device,
-                         WeightFormat format) {
-  auto matrices = file.read(device);
-  if (!matrices.is_ok()) return false;
-  auto next = matrices->begin();
+Result<std::string> weight_cache_note(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                      const device::Device& device, WeightFormat format, const WeightCache& cache) {
+  PAGODA_ASSIGN_OR_RETURN(const auto groups, group_weights(config, checkpoint));
+  if (!is_used(cache, groups, format, device)) return std::string();
+  const auto file = WeightCacheFile::plan(cache.folder, groups, checkpoint, device, format);
+  if (!file.is_ok()) return kNotCached + file.status.message;
+  std::error_code error;
+  if (std::filesystem::file_size(file->path(), error) == file->size_bytes()) return "matrices are in " + file->path();
+  const Status allowed = file->check_size(limit_of(cache, *file));
+  if (!allowed.is_ok()) return kNotCached + allowed.message;
+  return concat("the next load writes ", file->size_bytes() >> 20, " MiB of matrices to ", file->path());
+}
+
+Status Weights::read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device,
+                           WeightFormat format, ByteCounter& counter) {
+  PAGODA_ASSIGN_OR_RETURN(auto matrices, file.read(device, [&](int64_t num_bytes) { return counter.add(num_bytes); }));
+  auto next = matrices.begin();
   for (const WeightGroup& group : groups) {
     if (!group.is_matrix) continue;
     std::vector<std::unique_ptr<device::Weight>> pieces;
     for (size_t count = pieces_of(group, format, device).size(); count > 0; --count)
       pieces.push_back(std::move(*next++));
-    if (!place_matrix(group, std::move(pieces), device).is_ok()) return false;
+    PAGODA_RETURN_IF_ERROR(place_matrix(group, std::move(pieces), device));
   }
-  return true;
+  return ok_status();
 }
 
 Status Weights::place_matrix(const WeightGroup& group, std::vector<std::unique_ptr<device::Weight>> pieces,
@@ -173,8 +158,8 @@ Status Weights::place_matrix(const WeightGroup& group, std::vector<std::unique_p
   return ok_status();
 }
 
-Status Weights::write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file,
-                            int64_t max_bytes) const {
+Status Weights::write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device,
+                            int64_t max_bytes, ByteCounter& counter) const {
   std::vector<const device::Weight*> matrices;
   for (const WeightGroup& group : groups) {
     if (!group.is_matrix) continue;
@@ -182,41 +167,68 @@ Status Weights::write_cache(const std::vector<WeightGroup>& groups, const Weight
     if (one->pieces().empty()) matrices.push_back(one);
     for (const auto& piece : one->pieces()) matrices.push_back(piece.get());
   }
-  return file.write(matrices, max_bytes);
+  return file.write(matrices, device, max_bytes, [&] { return counter.add(0); });
 }
 
 Status Weights::load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
-                              device::Device& device, WeightFormat format,
-                              const std::function<bool(double)>& progress) {
-  int64_t num_rows = 0, num_rows_done = 0;  // of all matrices
-  for (const WeightGroup& group : groups) num_rows += group.is_matrix ? group.rows : 0;
-  const RowCounter count_rows = [&](int64_t rows) {
-    num_rows_done = std::min(num_rows, num_rows_done + rows);  // a device may read a row more than once
-    return report(progress, static_cast<double>(num_rows_done) / static_cast<double>(num_rows));
-  };
+                              device::Device& device, WeightFormat format, ByteCounter& counter) {
   for (const WeightGroup& group : groups)
-    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(load_matrix(group, checkpoint, device, format, count_rows));
+    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(load_matrix(group, checkpoint, device, format, counter));
   return ok_status();
 }
 
-Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
-                            WeightFormat format, const RowCounter& count_rows) {
+// The rows of a piece. `owner`, if any, keeps the group and the checkpoint alive.
+static device::WeightSource source_of(const WeightGroup& group, const io::Checkpoint& checkpoint,
+                                      const WeightPiece& piece, const std::shared_ptr<const void>& owner = nullptr) {
   const DType dtype = source_dtype(group);
+  device::WeightSource source{group.parts.front().name, dtype, piece.rows, group.cols, nullptr};
+  source.read_rows = [&group, &checkpoint, owner, dtype, first = piece.first_row](int64_t begin, int64_t count,
+                                                                                  std::byte* into) {
+    return read_rows(group, checkpoint, dtype, first + begin, count, into);
+  };
+  if (is_stored(piece.format))
+    source.read_stored = [&group, owner, piece](int64_t begin, int64_t count, std::span<std::byte> into) {
+      return read_stored_rows(group, quant_format(piece.format), piece.first_row + begin, count, into);
+    };
+  return source;
+}
+
+Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
+                            WeightFormat format, ByteCounter& counter) {
   std::vector<std::unique_ptr<device::Weight>> pieces;
   for (const WeightPiece& piece : pieces_of(group, format, device)) {
-    device::WeightSource source{group.parts.front().name, dtype, piece.rows, group.cols, nullptr};
-    source.rows_done = count_rows;
-    source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
-      return read_rows(group, checkpoint, dtype, piece.first_row + begin, count, into);
+    device::WeightSource source = source_of(group, checkpoint, piece);
+    const auto num_bytes = static_cast<int64_t>(device.weight_bytes(piece.rows, group.cols, piece.format));
+    int64_t rows_done = 0, bytes_done = 0;  // a device may read a row more than once
+    source.rows_done = [&](int64_t rows) {
+      rows_done = std::min(piece.rows, rows_done + rows);
+      const int64_t now = num_bytes * rows_done / piece.rows;
+      return counter.add(now - std::exchange(bytes_done, now));
     };
-    if (is_stored(piece.format))
-      source.read_stored = [&](int64_t begin, int64_t count, std::span<std::byte> into) {
-        return read_stored_rows(group, quant_format(piece.format), piece.first_row + begin, count, into);
-      };
     PAGODA_ASSIGN_OR_RETURN(auto made, device.make_weight(source, piece.format));
     pieces.push_back(std::move(made));
   }
   return place_matrix(group, std::move(pieces), device);
+}
+
+// The matrices read from a copy of the checkpoint's table, which lives as long as they do; the files are shared.
+Status Weights::stream_experts(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
+                               WeightFormat format, int64_t memory_bytes) {
+  struct Files {
+    io::Checkpoint checkpoint;
+    std::vector<WeightGroup> groups;
+  };
+  auto files = std::make_shared<Files>(Files{checkpoint, {}});
+  PAGODA_ASSIGN_OR_RETURN(files->groups, group_weights(config, files->checkpoint));
+  std::erase_if(files->groups, [](const WeightGroup& group) { return !is_expert(group); });
+  for (const WeightGroup& group : files->groups) {
+    std::vector<device::WeightPart> parts;
+    for (const WeightPiece& piece : pieces_of(group, format, device))
+      parts.push_back({source_of(group, files->checkpoint, piece, files), piece.format});
+    PAGODA_ASSIGN_OR_RETURN(entries_[index(group.layer_index, group.role)].matrix,
+                            device.stream_experts(std::move(parts), config.num_experts));
+  }
+  return device.allocate_experts(memory_bytes);
 }
 
 Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/concat.h"
 #include "io/config/configs.h"
 #include "io/config/rope.h"
 #include "io/quantize/bad_row.h"
@@ -245,6 +246,70 @@ PAGODA_TEST(model_config_reads_kimi_linear) {
                          {"linear_attn_config", R"({"full_attn_layers": [3], "kda_layers": [1]})", "every layer"},
                          {"mlp_layer_types", R"(["dense"])", "mlp_layer_types"}}) {
     const Status status = parse(with(kimi, row.key, row.value)).status;
+    CHECK(!status.is_ok() && status.message.find(row.word) != std::string::npos);
+  }
+}
+
+// The message names what the file has, and everything that it could have.
+PAGODA_TEST(model_config_refuses_other_families_with_a_list_of_the_supported_ones) {
+  for (const char* key : {"architectures", "model_type"})
+    for (const char* name : {"GraniteMoeHybridForCausalLM", "granitemoehybrid", "qwen4_exp", "Mamba2ForCausalLM"}) {
+      const std::string text = concat(R"({")", key, std::string_view(key) == "architectures" ? R"(": [")" : R"(": ")",
+                                      name, std::string_view(key) == "architectures" ? R"("]})" : R"("})");
+      const Status status = parse(text).status;
+      CHECK(status.code == StatusCode::unsupported);
+      for (const char* word : {name, "Qwen3_5ForCausalLM", "KimiLinearForCausalLM", "OlmoHybridForCausalLM"})
+        CHECK(status.message.find(word) != std::string::npos);
+    }
+}
+
+PAGODA_TEST(model_config_reads_the_text_of_qwen3_omni) {
+  const std::string thinker = R"({"model_type": "qwen3_omni_moe_thinker", "dtype": "bfloat16",
+    "text_config": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 32, "vocab_size": 96,
+      "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 24,
+      "rope_scaling": {"rope_type": "default", "interleaved": true, "mrope_section": [6, 5, 5]}, "rope_theta": 1e6},
+    "vision_config": {"depth": 2}, "audio_config": {}})";
+  const std::string omni =
+      R"({"architectures": ["Qwen3OmniMoeForConditionalGeneration"], "model_type": "qwen3_omni_moe",
+    "thinker_config": )" +
+      thinker + R"(, "talker_config": {}, "code2wav_config": {}})";
+  const ModelConfig config = parsed(omni);
+  CHECK(config.family == Family::qwen3_moe && config.qk_norm && config.norm_topk_prob && config.num_experts == 8);
+  CHECK(config.head_dim == 32 && config.num_kv_heads == 4 && config.rope.theta == 1e6 && config.dtype == DType::bf16);
+  CHECK(!config.vision.is_present() && !config.tie_word_embeddings && config.sliding_window == 0);
+  for (const char* word : {"images and audio", "Qwen3OmniMoeForConditionalGeneration"})
+    CHECK(config.vision.refusal.find(word) != std::string::npos);
+  const ModelConfig alone = parsed(thinker);
+  CHECK(alone.family == Family::qwen3_moe && alone.tensor_prefix == "model." && alone.head_dim == 32);
+  for (const char* wrong : {"7", "null", R"({"text_config": 7})"}) {
+    const Status status = parse(with(omni, "thinker_config", wrong)).status;
+    CHECK(!status.is_ok() && status.message.find("_config") != std::string::npos);
+  }
+}
+
+PAGODA_TEST(model_config_reads_olmo_hybrid) {
+  const std::string olmo = R"({"architectures": ["OlmoHybridForCausalLM"], "model_type": "olmo_hybrid",
+    "hidden_size": 64, "num_hidden_layers": 5, "intermediate_size": 96, "num_attention_heads": 4, "vocab_size": 32,
+    "rms_norm_eps": 1e-6, "rope_theta": null})";
+  const ModelConfig config = parsed(olmo);
+  CHECK(config.family == Family::olmo_hybrid && config.rope.is_off && config.norms_outputs && config.norms_all_heads);
+  CHECK(!config.zero_centered_norm && !config.attention_gate && !config.channel_decay && config.head_dim == 16);
+  CHECK(config.linear_num_k_heads == 4 && config.linear_num_v_heads == 4 && config.linear_k_head_dim == 12);
+  CHECK(config.linear_v_head_dim == 24 && config.linear_conv_kernel == 4 && config.context_length == 65536);
+  CHECK(config.linear_beta_scale == 2.0f && config.linear_norm_eps == 1e-5f && config.rms_norm_eps == 1e-6f);
+  CHECK(config.layers[3] == LayerKind::full_attention && config.layers[4] == LayerKind::linear_attention);
+  CHECK(!parsed(with(olmo, "rope_theta", "500.0")).rope.is_off);
+  CHECK(!parsed(with(olmo, "rope_theta", "")).rope.is_off);
+  CHECK(parsed(with(olmo, "rope_parameters", R"({"rope_type": "default", "rope_theta": null})")).rope.is_off);
+  CHECK_EQ(parsed(with(olmo, "linear_allow_neg_eigval", "false")).linear_beta_scale, 1.0f);
+  CHECK(parsed(with(olmo, "num_hidden_layers", "2")).layers[1] == LayerKind::full_attention);
+  struct Row {
+    const char *key, *value, *word;
+  };
+  for (const Row& row : {Row{"linear_num_value_heads", "6", "linear_num_value_heads"},
+                         {"num_hidden_layers", "1", "layer_types"},
+                         {"layer_types", R"(["sliding_attention"])", "layer_types"}}) {
+    const Status status = parse(with(olmo, row.key, row.value)).status;
     CHECK(!status.is_ok() && status.message.find(row.word) != std::string::npos);
   }
 }

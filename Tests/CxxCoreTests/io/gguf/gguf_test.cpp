@@ -221,6 +221,10 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
   test::check_row("no architecture", config(model("", 0, embedding, 1)), bad, "general.architecture");
   test::check_row("unknown architecture", config(model(gguf_text("general.architecture", "gemma"), 1, embedding, 1)),
                   StatusCode::unsupported, "'gemma'");
+  for (const char* name : {"granitehybrid", "qwen4exp", "mamba2"})
+    for (const char* listed : {"qwen35", "kimi-linear"})
+      test::check_row(name, config(model(gguf_text("general.architecture", name), 1, embedding, 1)),
+                      StatusCode::unsupported, listed);
   test::check_row("no sizes", config(model(llama, 1, embedding, 1)), bad, "is missing");
   test::check_row("no embedding", config(model(sizes, 6, "", 0)), bad, "token_embd.weight is missing");
   test::check_row("head count 0", config(model(llama + gguf_u32("llama.attention.head_count", 0), 2, embedding, 1)),

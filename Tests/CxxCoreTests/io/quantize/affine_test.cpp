@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "io/checkpoint.h"
+#include "io/safetensors/safetensors.h"
 #include "support/test.h"
 
 namespace pagoda::io {

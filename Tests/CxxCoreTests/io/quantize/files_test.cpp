@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "io/checkpoint.h"
 #include "io/output_folder.h"
+#include "io/safetensors/safetensors.h"
 #include "io/tensor_decoder.h"
 #include "support/test.h"
 

@@ -5,6 +5,7 @@
 #include "io/checkpoint.h"
 #include "io/quantize/bad_row.h"
 #include "io/quantize/tensors.h"
+#include "io/safetensors/safetensors.h"
 #include "io/safetensors/safetensors_file.h"
 #include "support/test.h"
 

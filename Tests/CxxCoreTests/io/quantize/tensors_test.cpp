@@ -7,6 +7,7 @@
 #include "base/quant/stored_row.h"
 #include "io/checkpoint.h"
 #include "io/quantize/bad_row.h"
+#include "io/safetensors/safetensors.h"
 #include "io/safetensors/safetensors_file.h"
 #include "support/test.h"
 
