@@ -19,6 +19,9 @@ func response() -> Response {
 func results(_ name: ModelName) -> [Any] {
   var info = ModelInfo()
   info.plan = MemoryPlan()
+  info.weightFormats = [WeightFormatSum()]
+  info.otherWeights = [OtherWeights()]
+  info.load = LoadSummary()
   var statistics = EngineStatistics()
   statistics.prefixCache = PrefixCacheStatistics()
   statistics.speculation = SpeculationStatistics()

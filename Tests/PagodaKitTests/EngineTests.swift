@@ -151,7 +151,9 @@ import Testing
 
   @Test func inspecting_gives_the_same_information_as_loading() async throws {
     let inspected = try await Engine.inspect(.mini)
-    let loaded = try await Shared.engine.info
+    var loaded = try await Shared.engine.info
+    #expect(inspected.load == nil && loaded.load != nil)
+    loaded.load = nil
     #expect(inspected == loaded)
     #expect(inspected.recurrentLayerCount == 6 && inspected.attentionLayerCount == 2)
     #expect(inspected.plan.totalBytes <= inspected.plan.deviceLimitBytes)

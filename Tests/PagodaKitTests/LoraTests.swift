@@ -29,7 +29,8 @@ private func fixture(_ path: String) -> String { fixtures.appending(path: path).
   @Test func requestsChooseAnAdapter() async throws {
     let engine = try await engine()
     #expect(engine.loras.map(\.name) == ["all"])
-    #expect(engine.info.plan.adapterBytes == engine.loras[0].byteCount)
+    // And the table that finds its matrices
+    #expect(try engine.info.plan.adapterBytes > #require(engine.loras[0].byteCount))
     #expect(try await tokens(engine, "all") != tokens(engine, nil))
     await #expect(throws: PagodaError.self) { try await tokens(engine, "other") }
     await engine.shutDown()

@@ -122,10 +122,17 @@ import Testing
     let seen = [Recorder<LoadProgress>(), Recorder<LoadProgress>()]
     async let first = model.engine { seen[0].append($0) }
     async let second = model.engine { seen[1].append($0) }
-    _ = try await (first, second)
+    let info = try await (first, second).0.info
     let late = Recorder<LoadProgress>()  // the model is already loaded
     _ = try await model.engine { late.append($0) }
-    for recorder in seen + [late] { #expect(recorder.values.last == LoadProgress(phase: .loading, fraction: 1)) }
+    for recorder in seen + [late] {
+      let last = try #require(recorder.values.last)
+      #expect(last.phase == .loading && last.fraction == 1 && last.loadedBytes == last.totalBytes)
+      #expect(last.totalBytes == info.allMatrices.bytes && last.totalBytes > 0)
+    }
+    let load = try #require(info.load)
+    #expect(load.weightsBytes == info.plan.weightsBytes && load.seconds > 0)
+    #expect(try await Engine.inspect(.mini).load == nil)
     await model.unload()
   }
 

@@ -56,13 +56,20 @@ private final class LoadWatcher: @unchecked Sendable {
 
   func cancel() { lock.withLock { isCancelled = true } }
 
-  func show(_ fraction: Double) -> Bool {
-    report?(LoadProgress(phase: .loading, fraction: fraction))
+  func show(_ bytes: Int64, of total: Int64) -> Bool {
+    report?(LoadProgress(loadedBytes: bytes, of: total))
     return lock.withLock { !isCancelled }
   }
 }
 
-private func continueLoad(_ context: UnsafeMutableRawPointer?, _ fraction: Double) -> Bool {
+private func continueLoad(_ context: UnsafeMutableRawPointer?, _ bytes: Int64, _ total: Int64) -> Bool {
   guard let context else { return true }
-  return Unmanaged<LoadWatcher>.fromOpaque(context).takeUnretainedValue().show(fraction)
+  return Unmanaged<LoadWatcher>.fromOpaque(context).takeUnretainedValue().show(bytes, of: total)
+}
+
+extension LoadProgress {
+  init(loadedBytes bytes: Int64, of total: Int64) {
+    self.init(phase: .loading, fraction: total > 0 ? Double(bytes) / Double(total) : 1)
+    (loadedBytes, totalBytes) = (bytes, total)
+  }
 }

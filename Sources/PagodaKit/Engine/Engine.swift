@@ -17,14 +17,14 @@ public final class Engine: Sendable {
   /// The model's tokenizer; nil if its folder has none.
   public let tokenizer: Tokenizer?
 
-  let core: EngineCore
+  let core: EngineHandle
   let chatTemplate: pagoda.ChatTemplate?
   let defaults: GenerationDefaults
   let imageTokenID: Int32
   let receipts = ReceiptSink()
 
   init(_ engine: pagoda.Engine) {
-    core = EngineCore(engine)
+    core = EngineHandle(engine)
     let coreInfo = engine.info()
     info = ModelInfo(coreInfo)
     imageTokenID = coreInfo.image_token_id

@@ -95,10 +95,10 @@ public struct EngineActivity: Hashable, Sendable {
 /// for lane in watch.activity.lanes { print(lane) }
 /// ```
 public final class EngineWatch: Sendable {
-  private let core: EngineCore
+  private let core: EngineHandle
   private let isOpen: Bool
 
-  init(_ core: EngineCore) {
+  init(_ core: EngineHandle) {
     self.core = core
     isOpen = core.engine.open_watch()
   }

@@ -46,7 +46,7 @@ extension EngineOptions {
 
   /// The format of the weights in memory.
   public enum Quantization: String, CaseIterable, Hashable, Sendable {
-    /// The format of the file; GPUs convert quantised models to 8 bits per weight.
+    /// The format of the file; matrices in a format that the device cannot keep get 8 bits per weight.
     case automatic = "auto"
     /// The format given by `EngineOptions.dtype`.
     case off = "none"

@@ -18,11 +18,19 @@ public struct EngineOptions: Hashable, Sendable {
   public var kvDType: CacheFormat?
   /// RoPE scaling for a longer context; nil means the model's own setting.
   public var ropeScaling: RopeScaling?
-  /// A folder that caches the repacked weights, so that the next load maps them; nil means none.
+  /// Whether weights that are quantised or rearranged while they load are kept in a file, so that the next load reads
+  /// that file. Answers are the same either way.
+  public var weightCache = true
+  /// The folder of these files; nil means `weights` in the user's cache folder, for models of which at least 256 MiB are
+  /// rearranged.
   public var weightCacheFolder: String?
-  /// Maximum total size of the files in `weightCacheFolder`; nil means 64 GiB. The least recently used files are
-  /// removed first.
+  /// Maximum total size of the files in the folder; nil means 64 GiB, and without `weightCacheFolder` also at most a
+  /// quarter of the disk's free space. The least recently used files are removed first.
   public var weightCacheDiskBytes: Int64?
+  /// Memory for the experts of mixtures, which are then read from the model's files when a step needs them; nil means
+  /// all experts, or on the CPU, if the model does not fit, what the rest of it leaves. Answers are bit-identical. Only
+  /// the CPU can read experts during a step.
+  public var expertMemoryBytes: Int64?
   /// Worker threads; nil means one per core.
   public var threadCount: Int?
   /// Maximum number of running sequences; further requests wait. 0 means 16, and on a GPU with memory of its own that
@@ -144,8 +152,10 @@ extension EngineOptions {
     options.quantize = std.string(quantize.rawValue)
     options.kv_dtype = std.string(kvDType?.rawValue ?? "auto")
     options.rope_scaling = std.string(ropeScaling?.description ?? "")
+    options.keep_weights = weightCache
     options.weight_cache = std.string(weightCacheFolder ?? "")
     options.weight_cache_disk_bytes = try Self.chosen(weightCacheDiskBytes, "weightCacheDiskBytes")
+    options.expert_memory_bytes = try Self.chosen(expertMemoryBytes, "expertMemoryBytes")
     options.num_threads = try Self.chosen(threadCount, "threadCount")
     options.max_num_seqs = Int32(clamping: maximumSequences)
     options.max_num_batched_tokens = try Self.chosen(maximumBatchedTokens, "maximumBatchedTokens")

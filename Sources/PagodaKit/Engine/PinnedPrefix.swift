@@ -16,9 +16,9 @@ public final class PinnedPrefix: @unchecked Sendable {
   /// The number of leading tokens that are kept.
   public let tokenCount: Int
   private let id: UInt64
-  private weak var core: EngineCore?  // never assigned after init
+  private weak var core: EngineHandle?  // never assigned after init
 
-  init(_ pin: pagoda.PrefixPin, _ core: EngineCore) {
+  init(_ pin: pagoda.PrefixPin, _ core: EngineHandle) {
     tokenCount = Int(pin.num_tokens)
     id = pin.pin_id
     self.core = core

@@ -84,7 +84,8 @@ public actor ModelContainer {
   /// failure the next caller tries again. A cancelled caller stops waiting, and the load ends when no caller is left.
   public func engine(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws -> Engine {
     if let loaded {
-      progress?(LoadProgress(phase: .loading, fraction: 1))
+      let bytes = loaded.info.allMatrices.bytes
+      progress?(LoadProgress(loadedBytes: bytes, of: bytes))
       return loaded
     }
     waiterCount += 1

@@ -12,9 +12,11 @@ extension ModelInfo {
     vocabularySize = Int(info.vocab_size)
     contextLength = Int(info.context_length)
     parameterCount = info.num_parameters
-    layerMatrices = MatrixSum(parameterCount: info.layer_matrices.num_parameters, bytes: info.layer_matrices.size_bytes)
-    headMatrix = MatrixSum(parameterCount: info.head_matrix.num_parameters, bytes: info.head_matrix.size_bytes)
+    layerMatrices = MatrixSum(info.layer_matrices)
+    headMatrix = MatrixSum(info.head_matrix)
     weightDType = String(info.weight_dtype)
+    weightFormats = info.formats.map(WeightFormatSum.init)
+    otherWeights = info.other_weights.map(OtherWeights.init)
     kvDType = String(info.kv_dtype)
     device = String(info.device)
     deviceName = String(info.device_name)
@@ -23,6 +25,7 @@ extension ModelInfo {
     let templateError = String(info.chat_template_error)
     chatTemplateError = templateError.isEmpty ? nil : templateError
     skippedTensors = info.skipped_tensors.map { String($0) }
+    load = info.load_seconds > 0 ? LoadSummary(info) : nil
     let cacheNote = String(info.weight_cache_note)
     weightCacheNote = cacheNote.isEmpty ? nil : cacheNote
     endOfTextTokens = Array(info.eos_token_ids)
@@ -40,6 +43,33 @@ extension ModelInfo {
   }
 }
 
+extension LoadSummary {
+  init(_ info: pagoda.ModelInfo) {
+    weightsBytes = info.loaded_bytes
+    seconds = info.load_seconds
+  }
+}
+
+extension MatrixSum {
+  init(_ sum: pagoda.MatrixSum) { self.init(parameterCount: sum.num_parameters, bytes: sum.size_bytes) }
+}
+
+extension WeightFormatSum {
+  init(_ sum: pagoda.FormatSum) {
+    format = String(sum.format)
+    matrixCount = Int(sum.num_matrices)
+    matrices = MatrixSum(sum.sum)
+  }
+}
+
+extension OtherWeights {
+  init(_ other: pagoda.OtherWeights) {
+    quantize = EngineOptions.Quantization(rawValue: String(other.quantize)) ?? .automatic
+    weightsBytes = other.weights_bytes
+    bytesPerToken = other.token_bytes
+  }
+}
+
 extension MemoryPlan {
   init(_ plan: pagoda.MemoryPlan) {
     deviceLimitBytes = plan.device_limit_bytes
@@ -49,7 +79,11 @@ extension MemoryPlan {
     checkpointBytes = plan.checkpoint_bytes
     hostCacheBytes = plan.host_cache_bytes
     visionBytes = plan.vision_bytes
+    visionHostBytes = plan.vision_host_bytes
     adapterBytes = plan.adapter_bytes
+    expertMemoryBytes = plan.expert_memory_bytes
+    expertBytes = plan.expert_bytes
+    expertTokenBytes = plan.expert_token_bytes
     workspaceBytes = plan.workspace_bytes
     kvBlockBytes = plan.kv_block_bytes
     stateSlotBytes = plan.state_slot_bytes

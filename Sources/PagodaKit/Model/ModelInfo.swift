@@ -31,6 +31,10 @@ public struct ModelInfo: Hashable, Sendable {
   public var headMatrix = MatrixSum()
   /// Number format of the weights in memory.
   public var weightDType: String = ""
+  /// The formats of all matrices in memory, the one with the most bytes first.
+  public var weightFormats: [WeightFormatSum] = []
+  /// What the weights would take with `.automatic`, `.eightBit` and `.fourBit`, except in the format that they have.
+  public var otherWeights: [OtherWeights] = []
   /// Number format of the KV cache.
   public var kvDType: String = ""
   /// The device and its instruction set.
@@ -45,7 +49,10 @@ public struct ModelInfo: Hashable, Sendable {
   public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
   public var skippedTensors: [String] = []
-  /// How `EngineOptions.weightCacheFolder` was used during loading, or why it could not be; nil without one.
+  /// What loading took; nil if nothing was loaded, as with `Engine.inspect`.
+  public var load: LoadSummary?
+  /// How the weight cache was used during loading, or why it could not be, or from `Engine.inspect` how it would be; nil
+  /// if it is not used. See ``EngineOptions/weightCache``.
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32] = []
@@ -72,6 +79,22 @@ public struct ModelInfo: Hashable, Sendable {
   public init() {}
 }
 
+/// What loading a model took.
+///
+/// ```swift
+/// let engine = try await Engine.load(.mini)
+/// if let load = engine.info.load { print(load.weightsBytes, "bytes in", load.seconds, "s") }
+/// ```
+public struct LoadSummary: Hashable, Sendable {
+  /// Bytes of the weights in memory; with ``EngineOptions/pipeline``, those on this machine.
+  public var weightsBytes: Int64 = 0
+  /// Seconds from the call until the engine was ready, without downloads.
+  public var seconds: Double = 0
+
+  /// All values zero, for tests that set what they need.
+  public init() {}
+}
+
 /// The memory of an engine, computed before anything is allocated. Sizes are in bytes.
 ///
 /// ```swift
@@ -91,11 +114,25 @@ public struct MemoryPlan: Hashable, Sendable {
   public var checkpointBytes: Int64 = 0
   /// Activations, inputs of a step, and logits.
   public var workspaceBytes: Int64 = 0
-  /// The vision tower, its activations and the cache of its results, in host memory. Part of `totalBytes` if the device
-  /// has no dedicated memory.
+  /// The vision tower, its activations and the cache of its results.
   public var visionBytes: Int64 = 0
+  /// The part of `visionBytes` that is in host memory beside a device with dedicated memory, and not in `totalBytes`.
+  public var visionHostBytes: Int64 = 0
   /// LoRA adapters; see `EngineOptions.loraBytes`.
   public var adapterBytes: Int64 = 0
+  /// The part of `weightsBytes` for experts that are read from the files when steps need them; 0: all are in memory.
+  /// See `EngineOptions.expertMemoryBytes`.
+  public var expertMemoryBytes: Int64 = 0
+  /// All experts of mixtures.
+  public var expertBytes: Int64 = 0
+  /// The experts that a token is multiplied with.
+  public var expertTokenBytes: Int64 = 0
+  /// Bytes of experts that a token lacks in memory if all experts are equally likely; in answers some are used more
+  /// often than others, and fewer are read.
+  public var expertReadBytesPerToken: Int64 {
+    guard expertMemoryBytes > 0, expertBytes > expertMemoryBytes else { return 0 }
+    return Int64(Double(expertTokenBytes) * (1 - Double(expertMemoryBytes) / Double(expertBytes)))
+  }
   /// Prefixes in host memory. Part of `totalBytes` if the device has no dedicated memory.
   public var hostCacheBytes: Int64 = 0
   /// One KV block.
@@ -291,18 +328,4 @@ public struct DiskCacheStatistics: Hashable, Sendable {
 
   /// All values zero or empty, for tests that set what they need.
   public init() {}
-}
-
-/// A set of matrices.
-public struct MatrixSum: Hashable, Sendable {
-  /// Number of elements.
-  public var parameterCount: Int64 = 0
-  /// Their size in memory.
-  public var bytes: Int64 = 0
-
-  /// A set of matrices.
-  public init(parameterCount: Int64 = 0, bytes: Int64 = 0) {
-    self.parameterCount = parameterCount
-    self.bytes = bytes
-  }
 }

@@ -116,6 +116,10 @@ public struct LoadProgress: Hashable, Sendable {
   public var phase: Phase
   /// The completed fraction, from 0 to 1.
   public var fraction: Double
+  /// Bytes of weights that are loaded; 0 while files are being downloaded.
+  public var loadedBytes: Int64 = 0
+  /// Bytes of weights to load; 0 while files are being downloaded.
+  public var totalBytes: Int64 = 0
 
   /// A progress report.
   public init(phase: Phase, fraction: Double) {

@@ -5,12 +5,12 @@ internal import Foundation
 /// Takes the rows of one request from the engine's thread, which must not wait for the client's code.
 final class RowOwner: @unchecked Sendable {
   private let processor: LogitProcessor
-  private let core: EngineCore
+  private let core: EngineHandle
   private let queue = DispatchQueue(label: "pagoda.logits")
   private let lock = NSLock()
   private var error: (any Error)?  // guarded by `lock`
 
-  init(_ processor: LogitProcessor, _ core: EngineCore) {
+  init(_ processor: LogitProcessor, _ core: EngineHandle) {
     self.processor = processor
     self.core = core
   }

@@ -6,7 +6,7 @@ private let propertyNames: [String: String] = [
   "num_threads": "threadCount", "max_num_seqs": "maximumSequences", "max_num_batched_tokens": "maximumBatchedTokens",
   "max_model_len": "maximumModelLength", "num_kv_blocks": "kvBlockCount", "kv_cache_bytes": "kvCacheBytes",
   "checkpoint_bytes": "checkpointBytes", "host_cache_bytes": "hostCacheBytes",
-  "lora_bytes": "loraBytes",
+  "lora_bytes": "loraBytes", "expert_memory_bytes": "expertMemoryBytes",
   "weight_cache_disk_bytes": "weightCacheDiskBytes", "prefix_cache_disk_bytes": "prefixCacheDiskBytes",
   "max_step_ms": "maximumStepMilliseconds", "max_drafts": "maximumDrafts", "block_size": "blockSize",
   "vision_file": "visionFile", "max_image_tokens": "maximumImageTokens", "image_cache_bytes": "imageCacheBytes",

@@ -1,10 +1,10 @@
-// EngineCore: owns the core's engine, and the helpers that separate Swift concurrency from C++ threads.
+// EngineHandle: owns the core's engine, and the helpers that separate Swift concurrency from C++ threads.
 internal import CxxCore
 internal import Foundation
 
 /// Owns the core's engine. Streams retain it, so its last owner may be the engine's own thread, which cannot join
 /// itself: it is closed on another thread.
-final class EngineCore: Sendable {
+final class EngineHandle: Sendable {
   let engine: pagoda.Engine
 
   init(_ engine: pagoda.Engine) { self.engine = engine }
