@@ -1,4 +1,4 @@
-// Embeds the files of the mini model (fourth edition), so that the first command needs no download and no folder.
+// Embeds the files of the mini model (fifth edition), so that the first command needs no download and no folder.
 #include "mini_model.h"
 
 #if !defined(__has_embed)

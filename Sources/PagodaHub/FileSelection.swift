@@ -116,5 +116,6 @@ extension HubListing {
 
 func gibibytes(_ bytes: Int64) -> String {
   let mebibytes = Double(bytes) / 1_048_576
-  return mebibytes >= 1024 ? String(format: "%.2f GiB", mebibytes / 1024) : String(format: "%.1f MiB", mebibytes)
+  if mebibytes < 1024 { return String(format: "%.1f MiB", mebibytes) }
+  return String(format: mebibytes < 10_240 ? "%.2f GiB" : "%.1f GiB", mebibytes / 1024)
 }

@@ -72,8 +72,8 @@ public struct ModelPull: Sendable {
     let listing = try await HubAPI(listingSettings).listing(of: model)
     let files = try selection.choose(from: listing, of: model)
     let room = room(for: files, of: model, in: cache)
-    try checkDisk(room, of: model)
     try await beforeDownload?(room)
+    try checkDisk(room, of: model)
     try makeFolder("\(cache.folder(of: model))/blobs")
 
     let meter = ProgressMeter(files: files, report: progress)

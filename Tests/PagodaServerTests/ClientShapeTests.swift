@@ -24,6 +24,22 @@ import Testing
     await lenient.shutDown()
   }
 
+  @Test(arguments: [
+    #""name":{}"#, #""tool_call_id":7"#, #""reasoning_content":[]"#, #""tool_calls":{}"#, #""tool_calls":[{"id":"a"}]"#,
+    #""tool_calls":[{"id":"a","type":{},"function":{"name":"f"}}]"#,
+    #""tool_calls":[{"id":"a","type":"other","function":{"name":"f"}}]"#,
+  ])
+  func members_of_the_wrong_kind_are_refused_in_any_role(member: String) async throws {
+    let server = try await Shared.server
+    for role in ["developer", "user", "assistant"] {
+      let messages = #""messages":[{"role":"\#(role)","content":"Hi",\#(member)}]"#
+      for (path, more) in [("/v1/chat/completions", #","max_tokens":1"#), ("/tokenize", "")] {
+        let refused = try server.post(path, "{\(messages)\(more)}")
+        #expect(refused.status == 400 && refused.error["param"]?.stringValue?.hasPrefix("messages[0].") == true)
+      }
+    }
+  }
+
   @Test func media_of_the_other_apis_are_refused_too() async throws {
     let server = try await Shared.server
     let image = try server.post(

@@ -1,4 +1,4 @@
-"""What cannot work is refused before a model's weights are read, and in a pipe a long load is announced."""
+"""What cannot work is refused before a model's weights are read; a load shows bytes and seconds, and in a pipe a long one is announced."""
 import re
 import subprocess
 
@@ -86,6 +86,23 @@ def test_a_long_load_is_announced_in_a_pipe():
     try:
         line = process.stderr.readline()  # before the weights: they would take half a minute
         assert re.fullmatch(r"pagoda: loading qwen3\.5-0\.8b, [\d.]+ GiB of weights\n", line), line
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_load_shows_its_bytes_at_a_terminal():
+    with Terminal("ask", "Hi", "-n", "2", columns=200) as command:
+        assert command.wait_for_end() == 0
+        shown = re.findall(r"loading mini [^ ]* (\d+) % ([\d.]+ \w+) of ([\d.]+ MiB)", command.output.decode())
+    assert shown and shown[-1][0] == "100" and shown[-1][1] == shown[-1][2], shown
+
+
+def test_a_server_logs_what_its_load_took():
+    process = subprocess.Popen([PROGRAM, "serve", "--port", "0"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stderr.readline()
+        assert re.fullmatch(r"pagoda: loaded mini, [\d.]+ MiB of weights in \d+\.\d s\n", line), line
     finally:
         process.kill()
         process.communicate()

@@ -176,6 +176,17 @@ def test_an_empty_prompt_is_refused():
         assert empty.returncode == 64 and "the prompt is empty" in empty.stderr
 
 
+def test_a_prompt_comes_from_standard_input():
+    for arguments in (["ask"], ["generate", "-f", "-"]):
+        assert "42" in run(*arguments, text="What is 12 plus 30?\n").stdout
+
+
+def test_mini_needs_no_download():
+    for command in ("pull", "rm"):
+        refused = run(command, "mini")
+        assert refused.returncode == 64 and "mini is inside the program" in refused.stderr
+
+
 def test_names_that_people_try():
     assert run("generate", "-p", "Hi", "--temp", "0", "--max-tokens", "2").returncode == 0
     assert "did you mean --temperature?" in run("generate", "--temprature", "0").stderr

@@ -32,5 +32,8 @@ def test_mini_has_one_size():
     with Terminal("chat") as chat:
         chat.wait_for_prompt()
         assert f"the {shown} demo" in chat.text()
+    row = next(line for line in run("bench", "--tests", "tg4", "--repetitions", "1").stdout.split("\n") if "tg4" in line)
+    millions = json.loads(run("info", "--json").stdout)["num_parameters"] / 1e6
+    assert [cell.strip() for cell in row.split("|")[1:4]] == ["mini", shown, f"{millions:.2f} M"], row
     for page in ("README.md", "docs/faq.md", "Sources/ServerPage/files/messages.js"):
         assert shown in (ROOT / page).read_text(), page

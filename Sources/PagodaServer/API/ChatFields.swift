@@ -188,14 +188,15 @@ extension FieldReader {
     guard let format = try object(key) else { return nil }
     let holder = try format.object("json_schema") ?? format
     _ = (try holder.string("name"), try holder.flag("strict"))
+    let schema = holder["schema"]
+    if let schema, schema.objectValue == nil && schema.boolValue == nil {
+      throw APIError.invalid("\(holder.path)schema must be an object", param: holder.path + "schema")
+    }
     switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {
     case "text": return nil
     case "json_object": return .jsonObject
     case "json_schema":
-      guard let schema = holder["schema"] else { throw holder.missing("schema") }
-      guard schema.objectValue != nil || schema.boolValue != nil else {
-        throw APIError.invalid("\(holder.path)schema must be an object", param: holder.path + "schema")
-      }
+      guard let schema else { throw holder.missing("schema") }
       return .jsonSchema(schema.text)
     default: throw format.missing("type")
     }

@@ -101,12 +101,15 @@ extension Conversation {
     self.init()
     for message in list {
       guard let role = try message.string("role") else { throw message.missing("role") }
+      // Wrong kinds are refused also where the role does not use the member.
+      for key in ["name", "tool_call_id", "reasoning_content"] { _ = try message.string(key) }
+      let calls = try message.toolCalls()
       switch role {
       case "system", "developer": addSystem(try message.content() ?? "")
       case "user":
         guard let parts = try message.parts() else { throw message.missing("content") }
         addUser(parts)
-      case "assistant": try addAssistant(message)
+      case "assistant": try addAssistant(message, calls: calls)
       case "tool":
         guard let id = try message.string("tool_call_id") else { throw message.missing("tool_call_id") }
         try addToolResult(try message.parts() ?? [], id: id, field: message.path + "tool_call_id")
@@ -125,15 +128,8 @@ extension Conversation {
     }
   }
 
-  private mutating func addAssistant(_ message: FieldReader) throws {
-    var calls = try message.objects("tool_calls", maximum: 1000)?.map { call in
-      guard let id = try call.string("id", maximumBytes: 256) else { throw call.missing("id") }
-      let custom = try call.object("custom")
-      guard let function = try custom ?? call.object("function") else { throw call.missing("function") }
-      guard let name = try function.string("name", maximumBytes: 256) else { throw function.missing("name") }
-      if let custom { return ToolCall(id: id, name: name, customInput: try custom.string("input") ?? "") }
-      return ToolCall(id: id, name: name, arguments: try function.string("arguments") ?? "")
-    }
+  private mutating func addAssistant(_ message: FieldReader, calls given: [ToolCall]?) throws {
+    var calls = given
     if let call = try message.object("function_call") {
       guard let name = try call.string("name", maximumBytes: 256) else { throw call.missing("name") }
       calls = [ToolCall(id: "call_\(messages.count)", name: name, arguments: try call.string("arguments") ?? "")]
@@ -142,5 +138,20 @@ extension Conversation {
     if text == nil && (calls ?? []).isEmpty && message["reasoning_content"] == nil { throw message.missing("content") }
     let reasoning = try message.string("reasoning_content") ?? message.string("reasoning")
     addAssistant(text ?? "", reasoning: reasoning, calls: calls ?? [])
+  }
+}
+
+extension FieldReader {
+  /// The calls of a message, in OpenAI's form.
+  fileprivate func toolCalls() throws -> [ToolCall]? {
+    try objects("tool_calls", maximum: 1000)?.map { call in
+      guard let id = try call.string("id", maximumBytes: 256) else { throw call.missing("id") }
+      _ = try call.choice("type", of: ["function", "custom"])
+      let custom = try call.object("custom")
+      guard let function = try custom ?? call.object("function") else { throw call.missing("function") }
+      guard let name = try function.string("name", maximumBytes: 256) else { throw function.missing("name") }
+      if let custom { return ToolCall(id: id, name: name, customInput: try custom.string("input") ?? "") }
+      return ToolCall(id: id, name: name, arguments: try function.string("arguments") ?? "")
+    }
   }
 }

@@ -39,7 +39,9 @@ extension ModelHost {
         await engine.shutDown()
         throw APIError.shuttingDown
       }
-      options.eventLog?("\(model.name) is loaded: \(engine.info.plan.totalBytes >> 20) MiB")
+      let seconds = String(format: "%.1f", engine.info.load?.seconds ?? 0)
+      let (all, weights) = (engine.info.plan.totalBytes >> 20, engine.info.plan.weightsBytes >> 20)
+      options.eventLog?("\(model.name) is loaded: \(all) MiB, with \(weights) MiB of weights in \(seconds) s")
       return .success(service)
     } catch is CancellationError {
       return .failure(APIError.shuttingDown)

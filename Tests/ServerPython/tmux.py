@@ -1,0 +1,82 @@
+"""A real terminal for tests: `pagoda` in a window of tmux, whose text can be read at any time."""
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(os.environ.get("PAGODA", Path(__file__).resolve().parents[2] / ".build/debug/pagoda"))
+
+
+class Tmux:
+    """A tmux server with one window that runs `pagoda`, with settings and files of its own."""
+
+    def __init__(self, folder, *arguments, columns=80, rows=24, **environment):
+        if not shutil.which("tmux"):
+            pytest.fail("tmux is not installed; Tools/setup.sh --dev installs it")
+        (folder / "tmux.conf").write_text("set -g remain-on-exit on\nset -g default-terminal tmux-256color\nset -g history-limit 5000\n")
+        variables = {"HOME": str(folder), "LANG": "C.UTF-8", "HF_HUB_CACHE": str(folder / "models"), **environment}
+        command = shlex.join(["env", *(f"{name}={value}" for name, value in variables.items()), str(PROGRAM), *map(str, arguments)])
+        self.status = folder / "status"
+        self.status.unlink(missing_ok=True)
+        command += f"; echo $? > {self.status}"  # tmux forgets the status of a program that ends early
+        # Short, as names of sockets must be, and not that of a server that is just ending.
+        self.sockets = tempfile.TemporaryDirectory(prefix="tmux")
+        self.socket = self.sockets.name + "/s"
+        self.tmux("-f", folder / "tmux.conf", "new-session", "-d", "-x", columns, "-y", rows, command)
+
+    def tmux(self, *arguments):
+        done = subprocess.run(["tmux", "-S", self.socket, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (arguments, done.stderr)
+        return done.stdout
+
+    def text(self, *options):
+        """The whole text with what has scrolled away; `-e` keeps the styles."""
+        return self.tmux("capture-pane", "-p", "-S", "-", *options).split("\nPane is dead")[0].rstrip()
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + 120
+        while not condition():
+            assert time.monotonic() < end, f"no {what} in:\n{self.text()}"
+            time.sleep(0.05)  # between two looks at the screen
+
+    def wait_for_text(self, text):
+        self.wait_for(lambda: text in self.text(), repr(text))
+
+    def wait_for_prompt(self):
+        self.wait_for(lambda: self.text().split("\n")[-1] == ">", "prompt")
+
+    def is_over(self):
+        return self.tmux("display", "-p", "#{pane_dead}").strip() == "1"
+
+    def wait_for_end(self):
+        self.wait_for(self.is_over, "end")
+        return int(self.status.read_text())
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    def key(self, *names):
+        self.tmux("send-keys", *names)
+
+    def say(self, line):
+        """Types a line, and waits for the prompt after its answer."""
+        count = self.text().count("\n>")
+        self.type(line)
+        self.key("Enter")
+        self.wait_for(lambda: self.text().count("\n>") > count and self.text().split("\n")[-1] == ">", "prompt")
+
+    def broken_lines(self, columns):
+        """Lines that the terminal had to break: -J joins their parts, which are longer than the window."""
+        return [line for line in self.text("-J").split("\n") if len(line) > columns]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True, timeout=60)
+        self.sockets.cleanup()
