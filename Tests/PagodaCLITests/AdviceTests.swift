@@ -30,6 +30,26 @@ import Testing
     #expect(large.text.contains("does not fit, not even with --quantize 4bit.\nThis would fit: pagoda chat qwen3.5:9b"))
   }
 
+  /// Who agrees to a form of the question gets that form, not an error after the download.
+  @Test func the_question_names_the_format_that_will_be_used() {
+    let smaller = plan([.init(nil, 60 * gib), .init("8bit", 32 * gib), .init("4bit", 18 * gib)])
+    #expect(smaller.smallerForm == "4bit")
+    #expect(smaller.question == ("Fetch it (158.0 GiB) and use --quantize 4bit?", true))
+    let fits = plan([.init(nil, 9 * gib)])
+    #expect(fits.smallerForm == nil && fits.question == ("Fetch it (158.0 GiB)?", true))
+    let never = plan([.init(nil, 160 * gib), .init("4bit", 45 * gib)])
+    #expect(never.smallerForm == nil && never.question == ("Fetch it anyway (158.0 GiB)?", false))
+    #expect(plan([]).question == ("Fetch it (158.0 GiB)?", true))
+  }
+
+  @Test func a_disk_without_room_is_named_with_a_model_that_has_it() {
+    var plan = plan([.init(nil, 9 * gib)], instead: "pagoda chat qwen3.5:2b")
+    plan.freeDiskBytes = 10 * gib
+    #expect(!plan.fitsOnDisk)
+    #expect(plan.text.hasPrefix("Download: 158.0 GiB, 10.0 GiB free on the disk: does not fit.\n"))
+    #expect(plan.text.hasSuffix("This would fit: pagoda chat qwen3.5:2b\n"))
+  }
+
   @Test func busy_seconds_leave_out_idle_time() {
     let stat = "cpu  100 20 30 1000 500 6 4 40 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n"
     #expect(MachineUse.busySeconds(stat: stat, ticksPerSecond: 100) == 2)

@@ -23,7 +23,7 @@ import Testing
     let report = AgentReport(turns: silent, seconds: 1, load: try load(agents: 2, turns: 1))
     let row = try #require(report.json["by_turn"]?.arrayValue?.first)
     #expect(row["median_ttft_ms"] == .null && row["p95_ttft_ms"] == .null && row["worst_ttft_ms"] == .null)
-    let line = try #require(report.table.split(separator: "\n").first { $0.hasPrefix("   1 ") })
+    let line = try #require(report.table().split(separator: "\n").first { $0.hasPrefix("   1 ") })
     #expect(line.split(separator: " ").map(String.init) == ["1", "2", "-", "-", "-", "0", "0.0"])
     let mixed = silent + [turn(2, 0, begin: 0, end: 1, firstToken: 0.25)]
     let other = AgentReport(turns: mixed, seconds: 1, load: try load(agents: 3, turns: 1))
@@ -35,7 +35,17 @@ import Testing
     let report = AgentReport(turns: turns, seconds: 1, load: try load(agents: 100, turns: 1))
     let row = try #require(report.json["by_turn"]?.arrayValue?.first)
     #expect(row["median_ttft_ms"] == .number(51_000) && row["p95_ttft_ms"] == .number(96_000))
-    #expect(report.table.contains("p95 (ms)") && report.json["interrupted"] == nil)
+    #expect(report.table().contains("p95 (ms)") && report.json["interrupted"] == nil)
+  }
+
+  @Test func the_table_fits_a_narrow_terminal() throws {
+    let turns = (0..<4).map { turn($0, 0, begin: 0, end: 1, firstToken: 12) }
+    let report = AgentReport(turns: turns, seconds: 1, load: try load(agents: 4, turns: 1))
+    for width in [30, 40, 60, 80] {
+      let lines = report.table(width: width).split(separator: "\n")
+      #expect(lines.allSatisfy { $0.count <= width }, "\(lines)")
+    }
+    #expect(report.table(width: 80) == report.table() && report.table(width: 40).contains("12000.0 ms"))
   }
 
   /// One agent has had two turns in 10 s, one has had one, and two have waited in vain.
@@ -47,7 +57,7 @@ import Testing
     let report = AgentReport(turns: turns, seconds: 10, load: try load(agents: 4, turns: 5), isCut: true)
     #expect(report.rates == [0, 0, 6, 12])
     #expect(abs(report.fairness - 18.0 * 18 / (4 * (36 + 144))) < 1e-9)
-    #expect(report.json["interrupted"] == .bool(true) && report.table.contains("interrupted after 3 of 20 turns"))
+    #expect(report.json["interrupted"] == .bool(true) && report.table().contains("interrupted after 3 of 20 turns"))
   }
 
   @Test func a_load_ends_once() async {

@@ -1,5 +1,6 @@
 // The argument parser: spellings, refusals, ranges, sizes.
 import PagodaCLI
+import PagodaKit
 import Testing
 
 @Suite struct ArgumentTests {
@@ -68,6 +69,9 @@ import Testing
     #expect(readable(bytes: 512) == "512 bytes")
     #expect(readable(bytes: 1536) == "1.50 KiB")
     #expect(readable(bytes: 19 << 20) == "19.0 MiB")
+    var load = LoadSummary()
+    (load.weightsBytes, load.seconds) = (5 << 29, 1.94)
+    #expect(loadText("qwen3.5:4b", load) == "loaded qwen3.5:4b, 2.50 GiB of weights in 1.9 s")
   }
 
   @Test func every_command_is_described() {
@@ -86,6 +90,9 @@ import Testing
     #expect(namingFlags("maximumSequences must be 1 to 4096, not 0") == "--max-num-seqs must be 1 to 4096, not 0")
     #expect(
       namingFlags("kv_cache_bytes of 5 bytes holds no KV block") == "--kv-cache-memory of 5 bytes holds no KV block")
+    #expect(
+      namingFlags("expert_memory_bytes needs a model with a mixture of experts")
+        == "--expert-memory needs a model with a mixture of experts")
     #expect(namingFlags("speculation must be auto") == "--speculate must be auto")
     #expect(namingFlags("the speculation of head_dim") == "the speculation of head_dim")
     let refused = try Program.run("info", "--max-model-len", "100000000")

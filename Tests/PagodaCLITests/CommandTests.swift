@@ -69,8 +69,10 @@ import Testing
       ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
       ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"],
       ["info", "mini", "extra"],
+      ["generate", "--prompt", "x", "--weight-cache", "x", "--no-weight-cache"],
       ["generate", "--prompt", "x", "--weight-cache="], ["generate", "--prompt", "x", "--weight-cache"],
       ["generate", "--prompt", "x", "--prefix-cache-dir="], ["generate", "--prompt", "x", "--checkpoint-memory", "x"],
+      ["generate", "--prompt", "x", "--expert-memory", "x"],
       ["generate", "--prompt", "x", "--json-object", "--json-schema", "{}"],
       ["generate", "--prompt", "x", "--thinking-budget", "-1"], ["chat", "--think", "--no-think"],
       ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
@@ -124,6 +126,10 @@ import Testing
       #expect(answers.allSatisfy { $0.status == 0 && $0.output == answers[0].output }, "\(answers)")
       let files = try FileManager.default.contentsOfDirectory(atPath: cache)
       #expect(files.count == 1 && files[0].hasSuffix(".pagoda-weights"), "\(files)")
+      let info = try Program.run("info", "--quantize", "8bit", "--weight-cache", cache)
+      #expect(info.output.contains("matrices are in \(cache)/\(files[0])"), "\(info.output)")
+      let unused = try Program.run("info", "--quantize", "8bit", "--no-weight-cache")
+      #expect(unused.status == 0 && !unused.output.contains("weight cache"), "\(unused.output)")
     }
   }
 
@@ -210,10 +216,36 @@ import Testing
     #expect(parts.count == names.count && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
     #expect(try #require(plan["kv_bytes"]?.intValue) <= 4 << 20)
     #expect(plan["host_cache_bytes"]?.intValue == 3 << 20)
+    let weights = try #require(json["weights"])
+    let formats = try #require(weights["formats"]?.arrayValue)
+    let bytes = formats.compactMap { $0["bytes"]?.intValue }.reduce(0, +)
+    #expect(formats.count >= 1 && bytes > 0 && bytes <= (plan["weights_bytes"]?.intValue ?? 0))
+    #expect(weights["bytes_per_token"]?.intValue ?? 0 > 0)
+    let others = try #require(weights["others"]?.arrayValue)
+    #expect(others.compactMap { $0["quantize"]?.stringValue } == ["8bit", "4bit"])
+    let smaller = try #require(JSONValue.parse(try Program.run("info", "--json", "--quantize", "4bit").output))
+    #expect(others[1]["weights_bytes"]?.intValue == smaller["memory_plan"]?["weights_bytes"]?.intValue)
     let text = try Program.run("info").output
+    for word in [
+      "bits per weight", "read per token", "--quantize 8bit", "--quantize 4bit", "would take",
+    ] {
+      #expect(text.contains(word), "\(word)")
+    }
     for word in ["device limit", "weights", "KV cache", "recurrent state", "checkpoints", "workspace", "MiB"] {
       #expect(text.contains(word))
     }
+  }
+
+  @Test func info_shows_experts_that_are_read_from_files() throws {
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let model = tests.appending(path: "Fixtures/model/qwen3_5_moe").path
+    let run = try Program.run("info", "--model", model, "--device", "cpu", "--expert-memory", "48KiB")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("48.0 KiB of 96.0 KiB in memory; a token reads 18.0 KiB"))
+    #expect(run.output.contains("tokens/s at most from a disk of 2 GB/s"))
+    #expect(try !Program.run("info", "--model", model, "--device", "cpu").output.contains("a token reads"))
+    let refused = try Program.run("info", "--device", "cpu", "--expert-memory", "1MiB")
+    #expect(refused.status == 1 && refused.errors.contains("--expert-memory needs a model with a mixture of experts"))
   }
 
   @Test func chat_over_a_pipe_answers() throws {

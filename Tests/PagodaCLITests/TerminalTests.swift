@@ -216,7 +216,9 @@ import Testing
     let lines = memoryBar(plan, width: 80).split(separator: "\n")
     #expect(
       lines[0].count { $0 == "▞" } == 20 && lines[1].contains("▞ vision tower") && !lines[1].contains("host cache"))
-    plan.totalBytes = 300  // a device with dedicated memory: the tower is in the host's
+    (plan.visionHostBytes, plan.totalBytes) = (150, 350)  // a device with dedicated memory
+    #expect(memoryBar(plan, width: 80).split(separator: "\n")[0].count { $0 == "▞" } == 5)
+    (plan.visionHostBytes, plan.totalBytes) = (200, 300)
     #expect(!memoryBar(plan, width: 80).contains("▞"))
   }
 }

@@ -20,7 +20,7 @@ package struct DownloadPlan: Sendable {
   package var memoryBytes: Int64
   /// The format that would be used first, then smaller ones.
   package var forms: [Form]
-  /// A model that fits, if no format of this one does: a command and its memory.
+  /// A model that fits, if no format of this one does, or the disk has no room: a command and its memory.
   package var instead: String?
 
   package init(missingBytes: Int64, freeDiskBytes: Int64?, memoryBytes: Int64, forms: [Form], instead: String? = nil) {
@@ -34,19 +34,38 @@ package struct DownloadPlan: Sendable {
   /// The first format that fits.
   package var fitting: Form? { forms.first { $0.bytes <= memoryBytes } }
 
+  package var fitsOnDisk: Bool { freeDiskBytes.map { missingBytes <= $0 } ?? true }
+
+  /// The format to use instead of the first one, if only a smaller one fits: the value of --quantize.
+  package var smallerForm: String? { fitting == forms.first ? nil : fitting?.name }
+
+  /// What to ask before the download, and what Enter means.
+  package var question: (text: String, byDefault: Bool) {
+    let size = readable(bytes: missingBytes)
+    if let smallerForm { return ("Fetch it (\(size)) and use --quantize \(smallerForm)?", true) }
+    let isUsable = forms.isEmpty || fitting != nil
+    return (isUsable ? "Fetch it (\(size))?" : "Fetch it anyway (\(size))?", isUsable)
+  }
+
+  /// Lines that end with a line break.
   package var text: String {
+    let other = instead.map { "This would fit: \($0)\n" } ?? ""
     let disk = freeDiskBytes.map { ", \(readable(bytes: $0)) free on the disk" } ?? ""
-    let download = "Download: \(readable(bytes: missingBytes))\(disk).\n"
-    guard let first = forms.first else { return download }
+    let download = "Download: \(readable(bytes: missingBytes))\(disk)\(fitsOnDisk ? "" : ": does not fit").\n"
+    return download + memoryText + other
+  }
+
+  private var memoryText: String {
+    guard let first = forms.first else { return "" }
     let limit = "of \(readable(bytes: memoryBytes))"
     let memory = "Memory: about \(readable(bytes: first.bytes)) \(limit)"
     guard let fitting else {
       let smallest = forms.last.flatMap(\.name).map { ", not even with --quantize \($0)" } ?? ""
-      return download + "\(memory): does not fit\(smallest).\n" + (instead.map { "This would fit: \($0)\n" } ?? "")
+      return "\(memory): does not fit\(smallest).\n"
     }
-    if fitting == first { return download + "\(memory): fits.\n" }
+    if fitting == first { return "\(memory): fits.\n" }
     let option = fitting.name.map { "--quantize \($0)" } ?? ""
-    return download + "\(memory): does not fit. With \(option) it fits: about \(readable(bytes: fitting.bytes)).\n"
+    return "\(memory): does not fit. With \(option) it fits: about \(readable(bytes: fitting.bytes)).\n"
   }
 }
 
@@ -71,7 +90,9 @@ extension Arguments {
     }
     var plan = DownloadPlan(
       missingBytes: room.missingBytes, freeDiskBytes: room.freeBytes, memoryBytes: limit, forms: forms)
-    if !forms.isEmpty && plan.fitting == nil, let other = await fittingModels().last {
+    let isUseless = !plan.fitsOnDisk || (!forms.isEmpty && plan.fitting == nil)
+    let fitting = await isUseless ? fittingModels().last { $0.downloadBytes < room.freeBytes ?? .max } : nil
+    if let other = fitting {
       plan.instead =
         "pagoda chat \(other.shortName) --quantize \(other.form) (\(readable(bytes: other.plan.totalBytes)))"
     }

@@ -4,7 +4,7 @@ import PagodaKit
 /// Options whose name is not the field's name with dashes.
 private let ownNames = [
   "num_threads": "threads", "kv_cache_bytes": "kv-cache-memory", "checkpoint_bytes": "checkpoint-memory",
-  "host_cache_bytes": "host-cache-memory", "lora_bytes": "lora-memory",
+  "host_cache_bytes": "host-cache-memory", "lora_bytes": "lora-memory", "expert_memory_bytes": "expert-memory",
   "image_cache_bytes": "image-cache-memory", "vision_file": "mmproj",
   "weight_cache_disk_bytes": "weight-cache-disk", "prefix_cache_disk_bytes": "prefix-cache-disk",
   "max_drafts": "speculate-max", "speculation": "speculate",

@@ -47,14 +47,16 @@ package func columns(_ rows: [(String, String)], width: Int? = nil) -> String {
   return rows.map { row in
     let gap = String(repeating: " ", count: indent - columnWidth(of: row.0))
     guard let width else { return row.0 + gap + row.1 + "\n" }
-    if width < indent + 24 {  // a narrow terminal: the second column goes below the first
+    // In a narrow terminal, and if a word would be broken, the second column goes below the first.
+    let word = row.1.split { $0 == " " || $0 == "\n" }.map { columnWidth(of: $0) }.max() ?? 0
+    if width < indent + 24 || (word > width - indent && word <= width - 6) {
       return clipped(row.0, to: width) + "\n" + "      " + wrapped(row.1, width: width, indent: 6) + "\n"
     }
     return row.0 + gap + wrapped(row.1, width: width, indent: indent) + "\n"
   }.joined()
 }
 
-/// Joins the lines of each paragraph and wraps them again; indented lines stay separate.
+/// Joins the lines of each paragraph and wraps them again; indented lines stay separate, in their two columns.
 package func reflowed(_ text: String, width: Int) -> String {
   var paragraphs: [String] = []
   var isOpen = false  // whether the next line may join the last one
@@ -67,28 +69,35 @@ package func reflowed(_ text: String, width: Int) -> String {
     }
     isOpen = isPlain
   }
-  return paragraphs.map { wrapped($0, width: width) }.joined(separator: "\n")
+  return paragraphs.map { row in
+    guard let gap = row.drop(while: { $0 == " " }).firstRange(of: "  "), row.hasPrefix("  ") else {
+      return wrapped(row, width: width)
+    }
+    let second = row[gap.lowerBound...].drop { $0 == " " }
+    let indent = row.count - second.count
+    guard width >= indent + 24 else { return wrapped(row, width: width) }
+    return row.dropLast(second.count) + wrapped(String(second), width: width, indent: indent)
+  }.joined(separator: "\n")
 }
 
 package func programHelp(_ commands: [Command], width: Int? = nil) -> String {
-  """
-  usage: pagoda COMMAND [options]
+  let about = "Runs language models on this machine. The small model inside the program needs no download."
+  let examples = [
+    "pagoda chat", "pagoda chat qwen3.5:4b", "pagoda ask \"What is the capital of France?\"",
+    "pagoda run qwen3.5:4b \"Write a haiku about autumn.\"",
+    "pagoda generate --model ~/models/Qwen3.5-0.8B -f question.txt --json", "pagoda serve --model qwen3.5:4b",
+  ]
+  let others = [("  pagoda help COMMAND", "options of a command"), ("  pagoda version", "version of the program")]
+  return """
+    usage: pagoda COMMAND [options]
 
-  Runs language models on this machine. The small model inside the
-  program needs no download.
+    \(wrapped(about, width: width ?? 70))
 
-  Commands:
-  \(columns(commands.map { ("  " + $0.name, $0.summary) }, width: width))
-    pagoda help COMMAND     options of a command
-    pagoda version          version of the program
+    Commands:
+    \(columns(commands.map { ("  " + $0.name, $0.summary) }, width: width))
+    \(columns(others, width: width))
+    Examples:
+    \(examples.map { wrapped("  " + $0, width: width ?? .max, indent: 2) }.joined(separator: "\n"))
 
-  Examples:
-    pagoda chat
-    pagoda chat qwen3.5:4b
-    pagoda ask "What is the capital of France?"
-    pagoda run qwen3.5:4b "Write a haiku about autumn."
-    pagoda generate --model ~/models/Qwen3.5-0.8B -f question.txt --json
-    pagoda serve --model qwen3.5:4b
-
-  """
+    """
 }

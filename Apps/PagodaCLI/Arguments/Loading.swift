@@ -1,19 +1,41 @@
 // Loads the model that the options name; what cannot work is refused before its weights are read.
+import Foundation
 import PagodaKit
+
+/// Weights of at least so many bytes take a while to load.
+private let longLoadBytes: Int64 = 256 << 20
+
+/// `loaded qwen3.5:4b, 2.30 GiB of weights in 1.9 s`
+package func loadText(_ name: String, _ load: LoadSummary) -> String {
+  "loaded \(name), \(readable(bytes: load.weightsBytes)) of weights in \(String(format: "%.1f", load.seconds)) s"
+}
+
+private func bytesText(_ progress: LoadProgress) -> String {
+  progress.totalBytes == 0 ? "" : "\(readable(bytes: progress.loadedBytes)) of \(readable(bytes: progress.totalBytes))"
+}
 
 extension Arguments {
   /// Loads the model and shows progress. If it is missing, asks the user at the terminal whether to download it.
-  /// - Parameter check: what the command needs of the model; called before the weights are read.
-  func loadEngine(_ given: EngineOptions? = nil, check: (ModelInfo) throws -> Void = { _ in }) async throws -> Engine {
-    let options = try given ?? engineOptions()
-    try await offerToFetch()
+  /// - Parameters:
+  ///   - isLogged: whether the caller reports the end of the load.
+  ///   - check: what the command needs of the model; called before the weights are read.
+  func loadEngine(
+    _ given: EngineOptions? = nil, isLogged: Bool = false, check: (ModelInfo) throws -> Void = { _ in }
+  ) async throws -> Engine {
+    var options = try given ?? engineOptions()
+    try await offerToFetch(for: &options)
     let source = try modelSource()
     if options.pipeline == nil { try await inspect(source, options, check) }
     let progress = ProgressLine("loading \(modelName)")
     defer { progress.clear() }
-    return try await advisingOnMemory(source, options) {
-      try await Engine.load(source, options: options) { progress.show($0.fraction) }
+    let engine = try await advisingOnMemory(source, options) {
+      try await Engine.load(source, options: options) { progress.show($0.fraction, after: bytesText($0)) }
     }
+    if !isLogged, let load = engine.info.load, load.weightsBytes >= longLoadBytes {
+      progress.clear()
+      Terminal.dimNote(loadText(modelName, load))
+    }
+    return engine
   }
 
   /// Adds to an error about memory what would fit.
@@ -44,7 +66,7 @@ extension Arguments {
   {
     let info = try await advisingOnMemory(source, options) { try await Engine.inspect(source, options: options) }
     try check(info)
-    if !Terminal.errorIsTerminal && info.plan.weightsBytes >= 256 << 20 {
+    if !Terminal.errorIsTerminal && info.plan.weightsBytes >= longLoadBytes {
       Terminal.note("loading \(modelName), \(readable(bytes: info.plan.weightsBytes)) of weights")
     }
   }

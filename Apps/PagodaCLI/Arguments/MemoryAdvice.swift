@@ -8,6 +8,7 @@ struct FittingModel {
   var shortName: String
   var form: String
   var plan: MemoryPlan
+  var downloadBytes: Int64  // in 16 bits per weight, as on the hub
 }
 
 /// The context that advice on models plans for.
@@ -24,7 +25,8 @@ func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async
     guard let info = try? await Engine.inspect(.shape("qwen3.5-\(size)"), options: options) else { break }
     // Do not recommend a model that leaves no memory for other programs.
     guard info.plan.totalBytes < info.plan.deviceLimitBytes * 3 / 4 else { break }
-    found.append(FittingModel(shortName: "qwen3.5:\(size)", form: "4bit", plan: info.plan))
+    found.append(
+      FittingModel(shortName: "qwen3.5:\(size)", form: "4bit", plan: info.plan, downloadBytes: info.parameterCount * 2))
   }
   return found.suffix(3)
 }

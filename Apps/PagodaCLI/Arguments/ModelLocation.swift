@@ -32,6 +32,9 @@ func hubModel(_ arguments: Arguments) throws -> ModelName {
   guard arguments.positionals.count == 1 else {
     throw UsageError("name one model, as ORG/NAME, ORG/NAME@revision or a short name such as qwen3.5:4b")
   }
+  if arguments.positionals[0] == "mini" {
+    throw UsageError("mini is inside the program; models to download or remove are named ORG/NAME")
+  }
   guard let model = ModelName(try fullModelName(arguments.positionals[0])) else {
     throw UsageError(
       "'\(arguments.positionals[0])' is not a model of a hub; they are named ORG/NAME or ORG/NAME@revision")
@@ -50,19 +53,19 @@ extension Arguments {
   }
 
   /// Shows what a download needs and asks whether to start it.
-  private func ask(_ room: PullRoom, _ model: ModelName) async throws {
+  /// - Returns: the format of the weights that the user agreed to, if only a smaller one than the given one fits.
+  private func ask(_ room: PullRoom, _ model: ModelName) async throws -> String? {
     let plan = await downloadPlan(room, of: model)
-    Terminal.writeError("\(model) is not on this machine.\n\(plan?.text ?? "")")
-    let size = readable(bytes: room.missingBytes)
-    let isUsable = plan.map { $0.forms.isEmpty || $0.fitting != nil } ?? true
-    let agrees =
-      isUsable
-      ? Terminal.confirm("Fetch it (\(size))?") : Terminal.confirm("Fetch it anyway (\(size))?", byDefault: false)
-    if !agrees { throw CommandFailure("\(model) was not fetched") }
+    Terminal.remark("\(model) is not on this machine.\n\(plan?.text ?? "")")
+    if let plan, !plan.fitsOnDisk { return nil }  // the download fails with an error that says where
+    let (question, byDefault) = plan?.question ?? ("Fetch it (\(readable(bytes: room.missingBytes)))?", true)
+    if !Terminal.confirm(question, byDefault: byDefault) { throw CommandFailure("\(model) was not fetched") }
+    return plan?.smallerForm
   }
 
   /// Downloads a model that is not on this machine from the hub, if the user at the terminal agrees.
-  func offerToFetch() async throws {
+  /// - Parameter options: get the format of the weights that the user agreed to, if the given one does not fit.
+  func offerToFetch(for options: inout EngineOptions) async throws {
     guard !has("shape"), let given = string("model"), Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
     do {
       _ = try namedModel(given)
@@ -72,8 +75,10 @@ extension Arguments {
       }
       var pull = ModelPull(.current)
       pull.listingAttempts = 1
+      let agreed = AgreedForm()
       do {
-        _ = try await fetch(model, with: pull) { room in try await ask(room, model) }
+        _ = try await fetch(model, with: pull) { room in agreed.name = try await ask(room, model) }
+        if let form = agreed.name.flatMap({ EngineOptions.Quantization(rawValue: $0) }) { options.quantize = form }
       } catch HubError.network(let reason) {
         throw HubError.network(
           "\(reason)\n\(model) is not on this machine; `pagoda list` shows the models that are, and `pagoda chat` needs none."
@@ -81,4 +86,9 @@ extension Arguments {
       }
     }
   }
+}
+
+/// What the user has agreed to before a download. Written before the download begins, read after it has ended.
+private final class AgreedForm: @unchecked Sendable {
+  var name: String?
 }

@@ -39,8 +39,16 @@ enum SharedOptions {
       Option(
         "rope-scaling", value: "RULE",
         help: "longer context: none, or linear, dynamic or yarn with a factor: yarn:4, yarn:4:32768 (trained context)"),
-      Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
-      Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
+      Option(
+        "weight-cache", value: "DIR",
+        help: "cache repacked weights in this folder (default: ~/.cache/pagoda/weights, for models that gain from it)"),
+      Option(
+        "weight-cache-disk", value: "SIZE",
+        help: "maximum size of that folder (default 64GiB, in the default folder also a quarter of the free disk)"),
+      Option("no-weight-cache", help: "repack weights at every start"),
+      Option(
+        "expert-memory", value: "SIZE",
+        help: "memory for experts, read from the files when needed (CPU; default: all, or what is left if too little)"),
       Option("threads", short: "t", value: "N", help: "worker threads (default: one per usable core)"),
       Option(
         "max-num-seqs", value: "N",
@@ -112,8 +120,13 @@ extension Arguments {
       }
       options.ropeScaling = rule
     }
-    if let folder = try folder("weight-cache") { options.weightCacheFolder = folder }
+    options.weightCache = !has("no-weight-cache")
+    if let folder = try folder("weight-cache") {
+      if !options.weightCache { throw UsageError("--weight-cache and --no-weight-cache exclude each other") }
+      options.weightCacheFolder = folder
+    }
     if let bytes = try bytes("weight-cache-disk") { options.weightCacheDiskBytes = bytes }
+    if let bytes = try bytes("expert-memory") { options.expertMemoryBytes = bytes }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     options.maximumSequences = Int(try integer("max-num-seqs", in: counts) ?? 0)  // 0: what the device can serve
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }

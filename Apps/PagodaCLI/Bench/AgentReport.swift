@@ -85,13 +85,35 @@ package struct AgentReport {
     ]
   }
 
-  package var table: String {
-    var out = ""
-    for total in totals {
-      out += "\(total.name):".padding(toLength: 34, withPad: " ", startingAt: 0)
-      out += String(format: total.isCount ? "%.0f\n" : "%.2f\n", total.value)
-    }
-    out += "\nturn  count  TTFT p50 (ms)   p95 (ms)  worst (ms)  prompt tokens  cached (%)\n"
+  /// - Parameter width: columns of the terminal; nil for a pipe.
+  package func table(width: Int? = nil) -> String {
+    let narrow = width.flatMap { $0 < 77 ? $0 : nil }
+    var out = columns(
+      totals.map { ("\($0.name):", String(format: $0.isCount ? "%.0f" : "%.2f", $0.value)) }, width: narrow)
+    out += narrow.map(turnsBelowEachOther) ?? turnTable
+    let cut = isCut ? "interrupted after \(good.count) of \(load.turnCount) turns\n" : ""
+    let failure = turns.compactMap(\.error).first.map { "first failure: \(Terminal.printable($0))\n" } ?? ""
+    return out + (width.map { wrapped(cut + failure, width: $0) } ?? cut + failure)
+  }
+
+  private func turnsBelowEachOther(_ width: Int) -> String {
+    rows.map { row in
+      func time(_ part: Double) -> String {
+        Self.quantile(part, of: row.times).map { String(format: "%.1f ms", $0) } ?? "-"
+      }
+      return "\n"
+        + columns(
+          [
+            ("turn", String(row.turn)), ("  count", String(row.count)), ("  TTFT p50", time(0.5)),
+            ("  p95", time(0.95)),
+            ("  worst", time(1)), ("  prompt", String(format: "%.0f tokens", row.promptTokens)),
+            ("  cached", String(format: "%.1f %%", row.hitRate * 100)),
+          ], width: width)
+    }.joined()
+  }
+
+  private var turnTable: String {
+    var out = "\nturn  count  TTFT p50 (ms)   p95 (ms)  worst (ms)  prompt tokens  cached (%)\n"
     func time(_ part: Double, _ row: Row, width: Int) -> String {
       let text = Self.quantile(part, of: row.times).map { String(format: "%.1f", $0) } ?? "-"
       return String(repeating: " ", count: max(1, width - text.count)) + text
@@ -101,8 +123,6 @@ package struct AgentReport {
       out += time(0.5, row, width: 15) + time(0.95, row, width: 11) + time(1, row, width: 12)
       out += String(format: " %14.0f %11.1f\n", row.promptTokens, row.hitRate * 100)
     }
-    if isCut { out += "interrupted after \(good.count) of \(load.turnCount) turns\n" }
-    if let error = turns.compactMap(\.error).first { out += "first failure: \(Terminal.printable(error))\n" }
     return out
   }
 

@@ -60,6 +60,6 @@ private func runAgentsBench(_ arguments: Arguments) async throws -> Int32 {
   let (turns, seconds) = await load.run(target: target, model: model, end: end) { progress.show($0) }
   progress.clear()
   let report = AgentReport(turns: turns, seconds: seconds, load: load, isCut: end.isEarly)
-  Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table)
+  Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table(width: Style.width(of: STDOUT_FILENO)))
   return turns.contains { $0.error == nil } ? 0 : 1
 }

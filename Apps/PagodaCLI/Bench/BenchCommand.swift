@@ -121,7 +121,13 @@ private struct BenchSession {
   }
 
   private mutating func measure(_ tests: [BenchTest], with runner: BenchRunner, options: EngineOptions) async throws {
-    let info = runner.engine.info
+    var info = runner.engine.info
+    // A head for drafts is part of the model, also where a test does without.
+    var whole = options
+    whole.speculation = .automatic
+    if let model = try? await Engine.inspect(arguments.modelSource(), options: whole) {
+      (info.parameterCount, info.plan.weightsBytes) = (model.parameterCount, model.plan.weightsBytes)
+    }
     let table = BenchReport.table(modelName: name)
     var limits = try await runner.limits(options)
     if isText && firstLimits == nil { Terminal.write(BenchReport.limits(limits, info: info) + table.heading) }
@@ -154,7 +160,9 @@ private struct BenchSession {
       try Terminal.write(BenchPlot.chart(rows, subtitle: subtitle), toFile: file)
     }
     if isText {
-      Terminal.write(BenchReport.footnote + BenchReport.warnings(rows))
+      let footnote = BenchReport.footnote
+      Terminal.write(Style.textWidth.map { reflowed(footnote, width: $0) } ?? footnote)
+      Terminal.write(fittingLine(BenchReport.warnings(rows)))
       for profile in profiles { Terminal.write(BenchReport.profile(profile)) }
     } else {
       let all = arguments.has("profile") || arguments.has("kernels") ? profiles : nil

@@ -16,6 +16,7 @@ extension JSONValue {
       "weights_bytes": .integer(info.plan.weightsBytes), "device": .string(info.device),
       "max_num_batched_tokens": .integer(Int64(info.plan.maximumBatchedTokens)),
       "weight_cache_note": info.weightCacheNote.map { .string($0) } ?? .null,
+      "load_seconds": info.load.map { .number($0.seconds) } ?? .null,
     ]
     members.append(Member(key: "model", value: .object(model)))
     members.append(Member(key: "version", value: .string(PagodaVersion.current)))

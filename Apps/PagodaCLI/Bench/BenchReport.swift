@@ -45,17 +45,28 @@ package struct BenchProfile: Sendable {
   var totalSeconds: Double { times.reduce(0) { $0 + $1.seconds } }
 }
 
+private func listed(_ rows: [(String, String)], _ width: Int?) -> String { columns(rows, width: width) }
+
 /// A table whose rows can be printed one by one, because the column widths are known beforehand.
 struct BenchTable {
   let columns: [(title: String, width: Int)]
+  var screenWidth = Style.width(of: STDOUT_FILENO)
+
+  /// A terminal that is too narrow for a row gets the values one below the other.
+  private var isNarrow: Bool { screenWidth.map { columns.reduce(1) { $0 + $1.width + 3 } > $0 } ?? false }
 
   var heading: String {
-    line(columns.map(\.title)) + "|" + columns.map { String(repeating: "-", count: $0.width + 1) + ":|" }.joined()
+    if isNarrow { return "" }
+    return line(columns.map(\.title)) + "|"
+      + columns.map { String(repeating: "-", count: $0.width + 1) + ":|" }.joined()
       + "\n"
   }
 
   func line(_ cells: [String]) -> String {
-    "|"
+    if isNarrow {
+      return listed(zip(columns, cells).map { ("  " + $0.title, $1) }, screenWidth) + "\n"
+    }
+    return "|"
       + zip(columns, cells).map { column, cell in
         " " + String(repeating: " ", count: max(column.width - cell.count, 0)) + cell + " |"
       }.joined() + "\n"
@@ -64,15 +75,19 @@ struct BenchTable {
 
 package enum BenchReport {
   static func table(modelName: String) -> BenchTable {
-    BenchTable(columns: [
-      ("model", max(modelName.count, 5)), ("size", 9), ("params", 8), ("format", 9), ("threads", 7), ("test", 12),
-      ("tok/s", 17), ("GB/token", 8), ("% read", 6), ("% compute", 9),
-    ])
+    BenchTable(
+      columns: [
+        ("model", max(modelName.count, 5)), ("size", 9), ("params", 8), ("format", 9), ("threads", 7), ("test", 12),
+        ("tok/s", 17), ("GB/token", 8), ("% read", 6), ("% compute", 9),
+      ])
   }
 
   static func cells(_ row: BenchRow, modelName: String, info: ModelInfo) -> [String] {
-    [
-      modelName, readable(bytes: info.plan.weightsBytes), String(format: "%.2f M", Double(info.parameterCount) / 1e6),
+    // As in its files, whose size is known everywhere.
+    let isMini = modelName == "mini" && info.weightDType == "bfloat16"
+    return [
+      modelName, isMini ? megabytes(MiniModelSize.bytes) : readable(bytes: info.plan.weightsBytes),
+      String(format: "%.2f M", Double(info.parameterCount) / 1e6),
       info.weightDType, String(row.limits.first?.threadCount ?? 0), row.test.name,
       String(format: "%.2f ± %.2f", row.speed, row.spread), String(format: "%.4f", row.cost.bytes / 1e9),
       String(format: "%.1f", row.percentOfBandwidth), String(format: "%.1f", row.percentOfPeak),
@@ -84,13 +99,14 @@ package enum BenchReport {
       let own = String(
         format: "copy %.2f GB/s read and written, products of 16 bits %.4f T/s", limits.readBytesPerSecond / 1e9,
         limits.bf16.operationsPerSecond / 1e12)
-      return "\(info.device)\nlimits of the device: \(own)\n\n"
+      return fittingLine("\(info.device)\nlimits of the device: \(own)") + "\n\n"
     }
     let peaks = [("int8", limits.int8), ("bf16", limits.bf16), ("f32", limits.f32)].map {
       String(format: "%@ %.2f T/s (%@)", $0.0, $0.1.operationsPerSecond / 1e12, $0.1.instruction)
     }
     let read = String(format: "read %.1f GB/s", limits.readBytesPerSecond / 1e9)
-    return "\(info.device)\nlimits of \(limits.threadCount) threads: \(([read] + peaks).joined(separator: ", "))\n\n"
+    let all = ([read] + peaks).joined(separator: ", ")
+    return fittingLine("\(info.device)\nlimits of \(limits.threadCount) threads: \(all)") + "\n\n"
   }
 
   static let footnote = """

@@ -27,6 +27,7 @@ struct KernelCosts {
     cache_latents_bf16 10 0
     cache_latents_f16 10 0
     cache_latents_f32 10 0
+    cache_latents_i8 14 0
     causal_conv1d 38 0
     causal_conv1d_tail 16 0
     causal_conv1d_update 35 0
@@ -62,6 +63,9 @@ struct KernelCosts {
     expert_matmul_f16 84 0
     expert_matmul_f32 84 0
     expert_tiles 17 64
+    full_attention_bf16_16 214 9216
+    full_attention_bf16_8 150 9216
+    full_attention_bf16_9 179 9216
     gated_rms_norm 27 0
     gather_rows 10 0
     gdn_decode_128 154 1156
@@ -72,13 +76,16 @@ struct KernelCosts {
     gdn_prefill_256 651 19968
     gdn_prepare_128 217 10240
     gdn_prepare_256 381 18432
+    gelu 6 0
     gelu_mul 10 0
     kda_128 192 3200
     kda_256 236 5248
-    latent_attention_bf16 826 19200
-    latent_attention_f16 826 19200
-    latent_attention_f32 829 29056
+    latent_attention_bf16 781 19200
+    latent_attention_f16 781 19200
+    latent_attention_f32 784 29056
+    latent_attention_i8 745 23808
     latent_attention_reduce 25 0
+    layer_norm 45 64
     matmul_f32 24 0
     matmul_few_bf16_1_1 135 16448
     matmul_few_bf16_1_2 155 16448
@@ -160,15 +167,19 @@ struct KernelCosts {
     paged_attention_f16_1 219 16832
     paged_attention_f16_2 311 29568
     paged_attention_f32_1 222 25152
+    paged_attention_i8_1 276 16832
+    paged_attention_i8_2 366 29568
     paged_attention_reduce 28 0
     qk_norm_rope 21 2048
-    reshape_and_cache_bf16 26 0
-    reshape_and_cache_f16 26 0
-    reshape_and_cache_f32 26 0
+    reshape_and_cache_bf16 30 0
+    reshape_and_cache_f16 30 0
+    reshape_and_cache_f32 30 0
+    reshape_and_cache_i8 22 0
     rms_norm 43 32
     rope_and_cache_bf16 26 2048
     rope_and_cache_f16 26 2048
     rope_and_cache_f32 26 2048
+    rope_and_cache_i8 26 2048
     route_experts 21 256
     sample 57 1120
     sample_anywhere 35 3116
@@ -182,6 +193,7 @@ struct KernelCosts {
     token_attention_bf16 101 17856
     token_attention_f16 101 17856
     token_attention_f32 104 26176
+    token_attention_i8 127 17856
     zero_slots_bytes 8 0
     zero_slots_words 10 0
     """

@@ -68,7 +68,7 @@ private func runServeBench(_ arguments: Arguments) async throws -> Int32 {
     }
     try Terminal.write(ServePlot.chart(spans, seconds: seconds, subtitle: subtitle), toFile: file)
   }
-  Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table)
+  Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table(width: Style.width(of: STDOUT_FILENO)))
   return results.contains { $0.error == nil } ? 0 : 1
 }
 

@@ -83,14 +83,19 @@ struct ServeReport {
     ]
   }
 
-  var table: String {
+  /// As vLLM's; in a terminal that is narrower than its lines, values stand close to their names.
+  /// - Parameter width: columns of the terminal; nil for a pipe.
+  func table(width: Int? = nil) -> String {
+    let narrow = width.flatMap { $0 < 50 ? $0 : nil }
     func heading(_ text: String, _ fill: Character) -> String {
+      if let narrow { return wrapped("\n\(text)", width: narrow) + "\n" }
       let left = (50 - text.count - 2) / 2
       return String(repeating: fill, count: left) + " \(text) " + String(repeating: fill, count: 48 - left - text.count)
         + "\n"
     }
     func row(_ name: String, _ value: String) -> String {
-      "\(name):".padding(toLength: 40, withPad: " ", startingAt: 0) + " \(value)\n"
+      if let narrow { return wrapped("\(name): \(value)", width: narrow, indent: 2) + "\n" }
+      return "\(name):".padding(toLength: 40, withPad: " ", startingAt: 0) + " \(value)\n"
     }
     var out = heading("Serving Benchmark Result", "=")
     for total in totals { out += row(total.name, String(format: total.isCount ? "%.0f" : "%.2f", total.value)) }
@@ -106,9 +111,9 @@ struct ServeReport {
       let share = String(format: "%d requests, %.1f %% cached", replica.requests, replica.hitRate * 100)
       out += row(Terminal.printable(replica.name), share)
     }
-    out += String(repeating: "=", count: 50) + "\n"
-    if let error = results.compactMap(\.error).first { out += "first failure: \(Terminal.printable(error))\n" }
-    return out
+    out += narrow == nil ? String(repeating: "=", count: 50) + "\n" : ""
+    let failure = results.compactMap(\.error).first.map { "first failure: \(Terminal.printable($0))\n" } ?? ""
+    return out + (width.map { wrapped(failure, width: $0) } ?? failure)
   }
 
   var json: JSONValue {

@@ -37,7 +37,7 @@ private func runSpeculationBench(_ arguments: Arguments) async throws -> Int32 {
   var options = try arguments.engineOptions()
   if options.speculation == .off { throw UsageError("--speculate off leaves nothing to compare") }
   options.prefixCache = false
-  try await arguments.offerToFetch()
+  try await arguments.offerToFetch(for: &options)
   let source = try arguments.modelSource()
   if !arguments.has("max-num-seqs") { options.maximumSequences = bench.sequences }
   if !arguments.has("max-model-len") {

@@ -139,7 +139,9 @@ final class ChatLoop {
       let isKept = session.history.count > before
       unanswered = isKept ? nil : message
       if isKept { (attached, attachedImages) = ("", []) }
-      Terminal.write(Style.dim(isKept ? " [stopped]" : "[stopped; /retry sends the message again]") + "\n")
+      // On a line of its own: after the last word the terminal could break it.
+      let notice = isKept ? "[stopped]" : "[stopped; /retry sends the message again]"
+      Terminal.write((isKept ? "\n" : "") + Style.dim(fittingLine(notice)) + "\n")
     } catch {
       failed = true
       unanswered = message

@@ -96,7 +96,9 @@ private func json(_ listing: HubListing, of name: String) -> JSONValue {
 }
 
 private func describe(_ info: ModelInfo) -> String {
-  var out = "Model\n" + table(modelRows(info)) + "\nMemory plan\n" + memoryBar(info.plan, width: Style.textWidth ?? 80)
+  var out =
+    "Model\n" + table(modelRows(info)) + "\nWeights\n" + table(weightRows(info)) + "\nMemory plan\n"
+    + memoryBar(info.plan, width: Style.textWidth ?? 80)
   out += table(memoryRows(info))
   if !info.skippedTensors.isEmpty {
     let names = info.skippedTensors.prefix(5) + (info.skippedTensors.count > 5 ? ["..."] : [])
@@ -125,6 +127,25 @@ private func modelRows(_ info: ModelInfo) -> [(String, String)] {
   ]
 }
 
+/// The mix of formats, what a token reads, and what other formats would take.
+private func weightRows(_ info: ModelInfo) -> [(String, String)] {
+  func size(_ matrices: MatrixSum) -> String {
+    "\(readable(bytes: matrices.bytes)), \(String(format: "%.2f", matrices.bitsPerWeight)) bits per weight"
+  }
+  var rows = info.weightFormats.map { one in
+    (one.format, "\(one.matrixCount) \(one.matrixCount == 1 ? "matrix" : "matrices"), \(size(one.matrices))")
+  }
+  if rows.count > 1 { rows.append(("all matrices", size(info.allMatrices))) }
+  let parts = "layers \(readable(bytes: info.layerMatrices.bytes)), head \(readable(bytes: info.headMatrix.bytes))"
+  rows.append(("read per token", "\(readable(bytes: info.bytesPerToken)) (\(parts))"))
+  for other in info.otherWeights {
+    let sizes = "\(readable(bytes: other.weightsBytes)), \(readable(bytes: other.bytesPerToken)) per token"
+    rows.append(("--quantize \(other.quantize.rawValue)", "would take \(sizes)"))
+  }
+  if let note = info.weightCacheNote { rows.append(("weight cache", note)) }
+  return rows
+}
+
 private func images(_ info: ModelInfo) -> String {
   if let refusal = info.imageRefusal { return "no: \(refusal)" }
   let tower = "vision tower of \(readable(count: info.visionParameterCount)) parameters"
@@ -143,13 +164,17 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   var rows = [
     ("device limit", readable(bytes: plan.deviceLimitBytes)),
     ("weights", readable(bytes: plan.weightsBytes)),
+  ]
+  if plan.expertMemoryBytes > 0 { rows.append(("experts", experts(plan))) }
+  rows += [
     ("KV cache", "\(readable(bytes: plan.kvBytes)) (\(blocks))"),
     ("recurrent state", "\(readable(bytes: plan.stateBytes)) (\(slots))"),
     ("checkpoints", "\(readable(bytes: plan.checkpointBytes)) (\(plan.checkpointCount) states of prefixes)"),
     ("workspace", readable(bytes: plan.workspaceBytes)),
   ]
   if plan.visionBytes > 0 {
-    rows.append(("vision tower", "\(readable(bytes: plan.visionBytes)) of host memory, with its cache"))
+    let host = plan.visionHostBytes > 0 ? ", \(readable(bytes: plan.visionHostBytes)) of it in host memory" : ""
+    rows.append(("vision tower", "\(readable(bytes: plan.visionBytes)) with its cache\(host)"))
   }
   if plan.adapterBytes > 0 { rows.append(("LoRA adapters", readable(bytes: plan.adapterBytes))) }
   if plan.hostCacheBytes > 0 {
@@ -158,6 +183,17 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   rows.append(("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: unused))"))
   rows.append(("fits", "\(fits), \(together) tokens together"))
   return rows
+}
+
+/// What part of the experts is in memory, and the speed that reading the others allows.
+func experts(_ plan: MemoryPlan) -> String {
+  let part = "\(readable(bytes: plan.expertMemoryBytes)) of \(readable(bytes: plan.expertBytes)) in memory"
+  let read = plan.expertReadBytesPerToken
+  guard read > 0 else { return part }
+  let assumedDisk = 2e9  // bytes per second: a solid-state disk
+  let speed = assumedDisk / Double(read)
+  let tokens = String(format: speed < 10 ? "%.1f" : "%.0f", speed)
+  return "\(part); a token reads \(readable(bytes: read)), \(tokens) tokens/s at most from a disk of 2 GB/s"
 }
 
 /// Formats 1536 as `1.5 KiB`.

@@ -6,9 +6,11 @@ package func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
     ("weights", "█", plan.weightsBytes), ("KV cache", "▓", plan.kvBytes),
     ("states", "▒", plan.stateBytes + plan.checkpointBytes), ("workspace", "▚", plan.workspaceBytes),
   ]
+  let visionBytes = plan.visionBytes - plan.visionHostBytes
+  if visionBytes > 0 { parts.append(("vision tower", "▞", visionBytes)) }
   // Host memory is part of the total unless the device has dedicated memory.
-  if plan.totalBytes > parts.reduce(0, { $0 + $1.bytes }) {
-    parts += [("vision tower", "▞", plan.visionBytes), ("host cache", "░", plan.hostCacheBytes)].filter { $0.2 > 0 }
+  if plan.hostCacheBytes > 0, plan.totalBytes > parts.reduce(0, { $0 + $1.bytes }) {
+    parts.append(("host cache", "░", plan.hostCacheBytes))
   }
   return memoryBar(parts, limit: max(plan.deviceLimitBytes, plan.totalBytes, 1), width: width)
 }

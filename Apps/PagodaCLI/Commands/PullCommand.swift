@@ -44,7 +44,8 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
 
   let pulled = try await fetch(model, with: pull) { room in
     guard room.missingBytes > 0, let plan = await arguments.downloadPlan(room, of: model) else { return }
-    if Terminal.errorIsTerminal || (plan.fitting == nil && !plan.forms.isEmpty) { Terminal.writeError(plan.text) }
+    let isDoubtful = (plan.fitting == nil && !plan.forms.isEmpty) || !plan.fitsOnDisk
+    if Terminal.errorIsTerminal || isDoubtful { Terminal.remark(plan.text) }
   }
   if arguments.has("json") {
     let object = JSONValue.object([

@@ -137,10 +137,11 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
     latch = stopLatch()
     try await serve(models, arguments, engineOptions, receipts, server)
   } else {
-    let loaded = try await arguments.loadEngine(engineOptions)
+    let loaded = try await arguments.loadEngine(engineOptions, isLogged: true)
     latch = stopLatch()  // before a client can learn that the server is up
     try await receipts?.keep(of: loaded)
     server.serve(loaded)
+    if let load = loaded.info.load { log.write("pagoda: \(loadText(arguments.modelName, load))") }
     if let stages = loaded.info.pipeline { log.write("pagoda: \(stages)") }
     engine = loaded
   }

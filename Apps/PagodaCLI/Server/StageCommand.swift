@@ -22,6 +22,7 @@ extension Command {
           Option("threads", value: "N", help: "worker threads (default: one per usable core)"),
           Option("weight-cache", value: "DIR", help: "cache repacked weights in this folder for a faster start"),
           Option("weight-cache-disk", value: "SIZE", help: "maximum size of that folder (default 64GiB)"),
+          Option("no-weight-cache", help: "repack weights at every start"),
           SharedOptions.pipelineTimeout,
         ])
     ],
@@ -36,8 +37,8 @@ private func runStage(_ arguments: Arguments) async throws -> Int32 {
 
 extension Arguments {
   func runStage(address: String?) async throws {
-    let options = try engineOptions()
-    try await offerToFetch()
+    var options = try engineOptions()
+    try await offerToFetch(for: &options)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGTERM) { _ in _exit(0) }  // a stage has nothing to save
     try await PipelineStage.run(try modelSource(), options: options, address: address) { line in

@@ -1,7 +1,7 @@
 // AnswerText: a model's answer for standard output: rendered for a terminal, unchanged for a pipe.
 
-/// Text that arrives in chunks. Tables are drawn and code is coloured where colours are wanted (Style.isColoured); other
-/// terminals get the text wrapped at words.
+/// Text that arrives in chunks. Markdown is rendered where colours are wanted (Style.isColoured); other terminals get the
+/// text wrapped at words.
 struct AnswerText {
   private var wrap = WordWrap(width: Style.textWidth ?? 0)
   private var markdown: MarkdownText? =

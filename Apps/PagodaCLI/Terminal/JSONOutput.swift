@@ -60,7 +60,8 @@ extension JSONValue {
       "num_recurrent_layers": .integer(Int64(info.recurrentLayerCount)),
       "hidden_size": .integer(Int64(info.hiddenSize)), "vocab_size": .integer(Int64(info.vocabularySize)),
       "context_length": .integer(Int64(info.contextLength)), "num_parameters": .integer(info.parameterCount),
-      "weight_dtype": .string(info.weightDType), "kv_dtype": .string(info.kvDType), "device": .string(info.device),
+      "weight_dtype": .string(info.weightDType), "weights": weights(info), "kv_dtype": .string(info.kvDType),
+      "device": .string(info.device),
       "has_tokenizer": .bool(info.hasTokenizer), "has_chat_template": .bool(info.hasChatTemplate),
       "chat_template_error": info.chatTemplateError.map { .string($0) } ?? .null,
       "eos_token_ids": .array(info.endOfTextTokens.map { .integer(Int64($0)) }),
@@ -71,13 +72,40 @@ extension JSONValue {
     ])
   }
 
+  /// The formats of the matrices, and what other formats would take.
+  private static func weights(_ info: ModelInfo) -> JSONValue {
+    .object([
+      "formats": .array(
+        info.weightFormats.map {
+          .object([
+            "format": .string($0.format), "num_matrices": .integer(Int64($0.matrixCount)),
+            "num_parameters": .integer($0.matrices.parameterCount), "bytes": .integer($0.matrices.bytes),
+            "bits_per_weight": .number($0.matrices.bitsPerWeight),
+          ])
+        }),
+      "bits_per_weight": .number(info.allMatrices.bitsPerWeight),
+      "bytes_per_token": .integer(info.bytesPerToken),
+      "others": .array(
+        info.otherWeights.map {
+          .object([
+            "quantize": .string($0.quantize.rawValue), "weights_bytes": .integer($0.weightsBytes),
+            "bytes_per_token": .integer($0.bytesPerToken),
+          ])
+        }),
+      "cache_note": info.weightCacheNote.map { .string($0) } ?? .null,
+    ])
+  }
+
   private static func plan(_ plan: MemoryPlan) -> JSONValue {
     .object([
       "device_limit_bytes": .integer(plan.deviceLimitBytes), "weights_bytes": .integer(plan.weightsBytes),
       "kv_bytes": .integer(plan.kvBytes), "state_bytes": .integer(plan.stateBytes),
       "checkpoint_bytes": .integer(plan.checkpointBytes),
       "workspace_bytes": .integer(plan.workspaceBytes), "host_cache_bytes": .integer(plan.hostCacheBytes),
-      "vision_bytes": .integer(plan.visionBytes), "adapter_bytes": .integer(plan.adapterBytes),
+      "vision_bytes": .integer(plan.visionBytes), "vision_host_bytes": .integer(plan.visionHostBytes),
+      "adapter_bytes": .integer(plan.adapterBytes), "expert_bytes": .integer(plan.expertBytes),
+      "expert_memory_bytes": .integer(plan.expertMemoryBytes),
+      "expert_read_bytes_per_token": .integer(plan.expertReadBytesPerToken),
       "total_bytes": .integer(plan.totalBytes),
       "kv_block_bytes": .integer(plan.kvBlockBytes), "state_slot_bytes": .integer(plan.stateSlotBytes),
       "num_kv_blocks": .integer(plan.kvBlockCount), "num_state_slots": .integer(Int64(plan.stateSlotCount)),

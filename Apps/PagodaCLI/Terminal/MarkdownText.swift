@@ -1,7 +1,7 @@
-// MarkdownText: Markdown that arrives in chunks, for a terminal: words are wrapped, tables drawn, code coloured.
+// MarkdownText: Markdown that arrives in chunks, for a terminal: wrapped words, styles, lists, drawn tables, coloured code.
 
 /// Renders a stream of text. Prose and code are written as they arrive; a table is held back until its last row, because
-/// its columns depend on all rows. All other marks stay as the model wrote them. Control characters must have been
+/// its columns depend on all rows. Links and formulas stay as the model wrote them. Control characters must have been
 /// removed.
 package struct MarkdownText {
   private enum Kind { case unknown, prose, code, fence, table }
@@ -12,6 +12,8 @@ package struct MarkdownText {
 
   private let width: Int
   private var wrap: WordWrap
+  private var inline = InlineMarks()
+  private var endOfStyle = ""  // of a heading
   private var kind = Kind.unknown  // of the current line
   private var line = ""  // the part of the current line that is held back
   private var rows: [String] = []  // lines before it that are held back: they may be a table
@@ -44,13 +46,13 @@ package struct MarkdownText {
       return String(table.reversed().drop(while: \.isNewline).reversed())
     case .fence: return drawRows() + Style.dimmed(line)
     case .code: return code.finish()
-    case .prose, .unknown: return drawRows() + wrap.add(line) + wrap.finish()
+    case .prose, .unknown: return drawRows() + (kind == .unknown ? short() : "") + endProse() + wrap.finish()
     }
   }
 
   private mutating func take(_ character: Character) -> String {
     switch kind {
-    case .prose: return wrap.add(String(character))
+    case .prose: return prose(String(character))
     case .code: return code.add(String(character))
     case .fence:
       line.append(character)
@@ -78,21 +80,70 @@ package struct MarkdownText {
       if body.count >= fence?.count ?? 3 { kind = .fence }
       return ""
     }
-    defer { line = "" }
     if fence != nil {
+      defer { line = "" }
       kind = .code
       return code.add(line)
     }
+    guard let mark = LineMark(line) else { return "" }
+    defer { line = "" }
     kind = .prose
-    return drawRows() + wrap.add(line)
+    return drawRows() + begin(mark)
+  }
+
+  /// The start of a line of prose: its mark, or the text that is none.
+  private mutating func begin(_ mark: LineMark) -> String {
+    switch mark {
+    case .none: return prose(line)
+    case .heading(let level):
+      inline = InlineMarks(isBold: true)
+      wrap.style(level == 1 ? "\u{1B}[1;4m" : "\u{1B}[1m")
+      endOfStyle = level == 1 ? "\u{1B}[22;24m" : "\u{1B}[22m"
+      return ""
+    case .item(let shown):
+      defer { wrap.margin = String(repeating: " ", count: columnWidth(of: shown)) }
+      return wrap.add(shown)
+    case .quotation:
+      defer { wrap.margin = Self.quotation }
+      return wrap.add(Self.quotation)
+    }
+  }
+
+  private static let quotation = "│ "
+
+  /// A line that has ended before it was clear what it is.
+  private mutating func short() -> String {
+    if LineMark.isRule(line) { return Style.dimmed(String(repeating: "─", count: width)) }
+    return begin(LineMark(line + " ") ?? .none)
+  }
+
+  private mutating func prose(_ text: String) -> String { written(text.flatMap { inline.add($0) }) }
+
+  private mutating func endProse() -> String {
+    let out = written(inline.finish())
+    if !endOfStyle.isEmpty { wrap.style(endOfStyle) }
+    (inline, endOfStyle) = (InlineMarks(), "")
+    return out
+  }
+
+  private mutating func written(_ pieces: [InlineMarks.Piece]) -> String {
+    var out = ""
+    for piece in pieces {
+      switch piece {
+      case .text(let text): out += wrap.add(text)
+      case .style(let sequence): wrap.style(sequence)
+      }
+    }
+    return out
   }
 
   private mutating func endLine() -> String {
     defer { (kind, line) = (.unknown, "") }
     switch kind {
-    case .prose: return wrap.add("\n")
+    case .prose: return endProse() + wrap.add("\n")
     case .code: return code.add("\n")
-    case .unknown: return fence == nil ? drawRows() + wrap.add(line + "\n") : code.add(line + "\n")
+    case .unknown where fence != nil: return code.add(line + "\n")
+    case .unknown: return drawRows() + short() + endProse() + wrap.add("\n")
     case .fence: return endFence()
     case .table:
       rows.append(line)
@@ -119,13 +170,13 @@ package struct MarkdownText {
   private mutating func giveUpTable() -> String {
     defer { line = "" }
     kind = .prose
-    return drawRows() + wrap.add(line)
+    return drawRows() + prose(line)
   }
 
   /// What the held lines are: a table, or prose.
   private mutating func drawRows() -> String {
     defer { rows = [] }
     if let table = Table(rows), let drawing = table.drawing(width: width) { return drawing }
-    return rows.reduce(into: "") { $0 += wrap.add($1 + "\n") }
+    return rows.reduce(into: "") { $0 += prose($1) + endProse() + wrap.add("\n") }
   }
 }

@@ -1,4 +1,4 @@
-// Table: a Markdown table in columns, with cells wrapped at words where it is wider than the terminal.
+// Table: a Markdown table in columns, with cells without marks, wrapped at words where it is wider than the terminal.
 
 /// A table of GitHub's Markdown: a heading, a row of dashes that aligns the columns, and other rows.
 package struct Table {
@@ -58,7 +58,7 @@ package struct Table {
     }
     if cells.count > 1 && cells[0].trimmed.isEmpty { cells.removeFirst() }
     if cells.count > 1 && cells[cells.count - 1].trimmed.isEmpty { cells.removeLast() }
-    return cells.map(\.trimmed)
+    return cells.map { InlineMarks.plain($0.trimmed) }
   }
 
   private static func isDashes(_ cell: String) -> Bool {

@@ -18,8 +18,16 @@ enum Terminal {
 
   static func writeError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
   static func report(_ message: String) { writeError(fitted("pagoda: error: \(message)") + "\n") }
+  /// Lines on standard error, as they are.
+  static func remark(_ text: String) { writeError(fitted(text)) }
   /// A remark that is not an error, on standard error.
   static func note(_ message: String) { writeError(fitted("pagoda: \(message)") + "\n") }
+
+  /// The same in dim letters at a terminal.
+  static func dimNote(_ message: String) {
+    let text = fitted("pagoda: \(message)")
+    writeError((errorIsTerminal ? Style.dim(text) : text) + "\n")
+  }
 
   /// Wrapped by words if standard error is a terminal.
   private static func fitted(_ text: String) -> String {
@@ -39,7 +47,7 @@ enum Terminal {
   /// - Parameter byDefault: what Enter means.
   static func confirm(_ question: String, byDefault: Bool = true) -> Bool {
     guard inputIsTerminal && errorIsTerminal else { return false }
-    writeError("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ")
+    writeError(fitted("\(question) \(byDefault ? "[Y/n]" : "[y/N]")") + " ")
     guard let answer = readLine() else { return false }
     return ["y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
       || (byDefault && answer.isEmpty)
@@ -53,7 +61,9 @@ enum Terminal {
     return text
   }
 
+  /// - Parameter path: a file, or `-` for standard input.
   static func readFile(_ path: String) throws -> String {
+    if path == "-" { return try readInput() }
     guard let data = FileManager.default.contents(atPath: path) else {
       throw CommandFailure("\(path): cannot be read")
     }

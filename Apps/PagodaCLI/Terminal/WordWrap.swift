@@ -10,6 +10,9 @@ package struct WordWrap {
   private var isCode = false  // within a fence: lines are not wrapped
   private var lineStart = ""
 
+  /// What the further lines of the current one begin with, as the items of a list need it; a line break ends it.
+  package var margin = "" { didSet { if columnWidth(of: margin) > width / 2 { margin = "" } } }
+
   /// - Parameter width: columns of a line; 0 wraps nothing.
   package init(width: Int) { self.width = width }
 
@@ -21,6 +24,9 @@ package struct WordWrap {
     return out
   }
 
+  /// An escape sequence, which takes no columns, at this place of the text.
+  package mutating func style(_ sequence: String) { if width > 0 { word += sequence } }
+
   /// Text that was held back.
   package mutating func finish() -> String { width > 0 ? flush() : "" }
 
@@ -28,7 +34,7 @@ package struct WordWrap {
     if character.isNewline {
       let out = flush() + "\n"
       if lineStart.hasPrefix("```") || lineStart.hasPrefix("~~~") { isCode.toggle() }
-      (column, spaces, lineStart) = (0, "", "")
+      (column, spaces, lineStart, margin) = (0, "", "", "")
       return out
     }
     if lineStart.count < 3 { lineStart.append(character) }
@@ -55,8 +61,8 @@ package struct WordWrap {
     guard !word.isEmpty else { return "" }
     defer { (word, wordWidth, spaces) = ("", 0, "") }
     if column > 0 && column + spaces.count + wordWidth > width {
-      column = wordWidth
-      return "\n" + word
+      column = columnWidth(of: margin) + wordWidth
+      return "\n" + margin + word
     }
     column += spaces.count + wordWidth
     return spaces + word
