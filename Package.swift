@@ -120,8 +120,11 @@ let package = Package(
       ]),
     .systemLibrary(name: "CEpoll"),
     // HTTPS for the command-line program. Without the package everything still builds, and the option says what is missing.
+    // Apple's systems use Secure Transport.
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .target(name: "CTLS", dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+    .target(
+      name: "CTLS", dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+      linkerSettings: [.linkedFramework("Security", .when(platforms: apple))]),
     .target(name: "PagodaTLS", dependencies: ["CTLS", "PagodaServer"]),
     .target(name: "ServerPage", exclude: ["files"]),
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CDigest", "CEpoll", "ServerPage"]),

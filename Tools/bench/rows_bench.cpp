@@ -46,9 +46,10 @@ Times run(engine::LoadedModel& loaded, const Request& request, int rows, const s
   engine::CoreConfig config = loaded.core;
   config.prefix_cache = false;
   config.uses_head = false;
-  config.drafter = oracle;
   config.max_drafts = rows - 1;
-  engine::EngineCore core(*loaded.model, config);
+  engine::TestHooks hooks;
+  hooks.drafter = oracle;
+  engine::EngineCore core(*loaded.model, config, std::move(hooks));
   auto prepared = core.prepare(request, 1, &Answer::on_event, &answer);
   if (!prepared.is_ok()) std::fprintf(stderr, "%s\n", prepared.status.message.c_str()), std::exit(1);
   core.add(std::move(*prepared));

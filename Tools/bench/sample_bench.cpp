@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/threads/usable_cores.h"
-#include "engine/row_sampler.h"
+#include "engine/rows/row_sampler.h"
 #include "sampler/sampler.h"
 
 namespace {

@@ -3,11 +3,14 @@
 
 Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8] [--attackers 0] [--default-caches]
 The exit status is 1 unless all of this holds: every request is answered or was aborted here; answers to the same request are the same
-each time and on both servers; an answer under a schema matches it; nothing runs or waits at the end; memory after the first fifth of the
-time (when caches are full) and at the end differs by less than 1 %. One line per minute shows the progress.
+each time and on both servers; an answer under a schema matches it; nothing runs or waits at the end; memory is flat once caches are full.
+One line per minute shows the progress and each server's memory.
+Memory is judged by its trend: the slope of a line through the resident sizes, one every two seconds, after the warm-up (--warm-up, by default
+a third of the time), times what is left of the run, may be 1 % of the size at most. A level that rises in steps because a cache fills up has a
+slope, too: then the warm-up was too short.
 With --attackers, so many clients with another key send the requests of soak_attacks.py meanwhile: none may be answered with 5xx other
-than 503, and the response times of the other clients are printed. Memory then counts from half of the time on, and may differ by 5 %:
-attackers' grammars are cached too.
+than 503, and the response times of the other clients are printed. Each server's cache of grammars is filled before: it takes an hour
+otherwise. The trend may then be 5 %: attackers' grammars, each of a size of its own, replace each other there.
 With --default-caches the caches have their default sizes. Memory is used on demand, so they are filled first,
 with different prompts, until each server has evicted cached KV blocks.
 """
@@ -18,6 +21,7 @@ import http.client
 import json
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,7 +29,7 @@ import threading
 import time
 from pathlib import Path
 
-from soak_attacks import attack
+from soak_attacks import all_of, attack
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0,
@@ -37,6 +41,7 @@ WORDS = "the river bends and a bridge of stone stands over it while boats pass b
 
 class Server:
     def __init__(self, program, folder, log, sizes):
+        self.memory = []  # (seconds, resident bytes)
         command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, *sizes,
                    "--api-key", KEYS["client"], "--api-key", KEYS["attacker"]]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -54,6 +59,15 @@ class Server:
     def resident_bytes(self):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(re.search(r"^VmRSS:\s+(\d+)", status, re.MULTILINE).group(1))
+
+    def watch_memory(self, begin):
+        self.memory.append((time.monotonic() - begin, self.resident_bytes()))
+
+    def trend(self, warm_up):
+        """Memory at the end of the warm-up and of the run, on a line through the sizes between."""
+        points = [point for point in self.memory if point[0] >= warm_up]
+        line = statistics.linear_regression([seconds for seconds, _ in points], [size for _, size in points])
+        return [line.intercept + line.slope * seconds for seconds in (points[0][0], points[-1][0])]
 
     def metric(self, name):
         return float(re.search(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", self.get("/metrics"), re.MULTILINE).group(1))
@@ -95,6 +109,17 @@ def fill(server):
             raise SystemExit("soak: a prompt that fills the cache was refused")
         connection.close()
     raise SystemExit("soak: the KV cache does not fill")
+
+
+def fill_grammars(server):
+    """Sends more of the largest schemas than the server keeps."""
+    rng = random.Random(server.port)
+    for _ in range(70):
+        path, body = all_of(rng)
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
+        connection.request("POST", path, json.dumps(body), headers("attacker"))
+        connection.getresponse().read()
+        connection.close()
 
 
 class Soak:
@@ -188,6 +213,7 @@ def main():
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--attackers", type=int, default=0)
     parser.add_argument("--default-caches", action="store_true")
+    parser.add_argument("--warm-up", type=float, help="minutes that do not count for the memory's trend")
     options = parser.parse_args()
     folder, log = tempfile.TemporaryDirectory(), tempfile.TemporaryFile(mode="w+")
     small = ["--max-num-seqs", "8", "--num-kv-blocks", "512", "--prefix-cache-disk", "100MB"]  # small enough to fill up soon
@@ -196,34 +222,43 @@ def main():
         for server in servers:
             fill(server)
         print("the caches are full", flush=True)
+    if options.attackers:
+        fillers = [threading.Thread(target=fill_grammars, args=(server,)) for server in servers]
+        for filler in fillers:
+            filler.start()
+        for filler in fillers:
+            filler.join()
+        print("grammars fill their caches; memory", ", ".join(f"{server.resident_bytes() / 1e6:.1f} MB" for server in servers), flush=True)
     begin = time.monotonic()
     soak = Soak(servers, begin + 60 * options.minutes)
     threads = [threading.Thread(target=soak.client, args=(i,)) for i in range(options.clients)]
     threads += [threading.Thread(target=soak.attacker, args=(i,)) for i in range(options.attackers)]
     for thread in threads:
         thread.start()
-    settled = None
+    warm_up = 60 * (options.minutes / 3 if options.warm_up is None else options.warm_up)
     next_report = begin + 60
     while any(thread.is_alive() for thread in threads):
-        time.sleep(0.5)
-        if settled is None and time.monotonic() - begin > (30 if options.attackers else 12) * options.minutes:
-            settled = [server.resident_bytes() for server in servers]
+        time.sleep(2)
+        for server in servers:
+            server.watch_memory(begin)
         if time.monotonic() > next_report:
             next_report += 60
-            print(f"{time.monotonic() - begin:.0f} s: {dict(soak.counts)}, {len(soak.faults)} faults", flush=True)
-    for server, before in zip(servers, settled):
+            memory = ", ".join(f"{server.memory[-1][1] / 1e6:.1f}" for server in servers)
+            print(f"{time.monotonic() - begin:.0f} s: {memory} MB, {dict(soak.counts)}, {len(soak.faults)} faults", flush=True)
+    for server in servers:
         for _ in range(600):
             if server.metric("vllm:num_requests_running") + server.metric("vllm:num_requests_waiting") == 0:
                 break
             time.sleep(0.1)
         else:
             soak.note("requests are still there at the end")
-        after = server.resident_bytes()
-        print(f"memory {before / 1e6:.1f} MB, at the end {after / 1e6:.1f} MB ({100 * (after / before - 1):+.2f} %); "
+        before, after = server.trend(warm_up)
+        print(f"memory {before / 1e6:.1f} MB after the warm-up, at the end {after / 1e6:.1f} MB ({100 * (after / before - 1):+.2f} %), "
+              f"at most {max(size for _, size in server.memory) / 1e6:.1f} MB; "
               f"masks {server.metric('pagoda:grammar_masks_total'):.0f}, late {server.metric('pagoda:grammar_late_masks_total'):.0f}; "
               f"prefix files read {server.metric('pagoda:prefix_disk_reads_total'):.0f}, written {server.metric('pagoda:prefix_disk_writes_total'):.0f}")
-        if abs(after / before - 1) > (0.05 if options.attackers else 0.01):
-            soak.note(f"memory grew from {before} to {after} bytes")
+        if after / before - 1 > (0.05 if options.attackers else 0.01):
+            soak.note(f"memory grew from {before:.0f} to {after:.0f} bytes")
         server.process.terminate()
         if server.process.wait(timeout=120) != 0:
             soak.note(f"a server ended with status {server.process.returncode}")

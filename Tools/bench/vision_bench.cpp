@@ -1,5 +1,6 @@
 // Measures an image on a model with a shape: the vision tower, its operations as a share of the machine's measured
-// peak, and the text model's pass over the image's tokens. Weights are pseudo-random.
+// peak, and the text model's pass over the image's tokens. Weights are pseudo-random. On a GPU the operations are
+// kernels, timed one after the other.
 // Build: make -C Tools/native vision_bench
 // Usage: vision_bench [SHAPE [WIDTHxHEIGHT [DEVICE [QUANTIZE [ROUNDS [THREADS]]]]]]
 //        (default qwen3.5-0.8b 1024x1024 cpu 8bit 3 0)
@@ -16,7 +17,10 @@
 
 #include "base/concat.h"
 #include "device/registry.h"
+#include "device/support.h"
 #include "engine/load/loader.h"
+#include "engine/load/vision.h"
+#include "model/model.h"
 #include "model/vision/tower.h"
 #include "pagoda/bench.h"
 
@@ -31,6 +35,7 @@ struct TowerShape {
 };
 constexpr TowerShape kTowers[] = {{"qwen3.5-0.8b", 12, 768, 3072, 12, 1024},
                                   {"qwen3.5-2b", 24, 1024, 4096, 16, 2048},
+                                  {"qwen3.5-4b", 24, 1024, 4096, 16, 2560},
                                   {"qwen3.5-9b", 27, 1152, 4304, 16, 4096},
                                   {"qwen3.5-27b", 27, 1152, 4304, 16, 5120}};
 
@@ -140,16 +145,48 @@ double run_text(engine::LoadedModel& loaded, int32_t num_tokens) {
   return now() - start;
 }
 
-void print_operations(std::vector<OpTime> times, const MachineLimits& limits) {
-  OpTime products{.name = "all products"};
+// Times of an image's operations. On a GPU those of its kernels, and `counted` has the operations by op.
+std::vector<OpTime> time_operations(device::Device& device, model::VisionTower& tower, const PreparedImage& image,
+                                    std::vector<OpTime>& counted) {
+  device.set_profiling(true);
+  run_tower(tower, image);
+  counted = device.take_profile();
+  device.set_profiling(false);
+  if (!device.info().runs_beside_host) return counted;
+  device::set_kernel_timing(device, true);
+  run_tower(tower, image);
+  std::vector<OpTime> kernels = device.take_profile();
+  device::set_kernel_timing(device, false);
+  return kernels;
+}
+
+// All kernels, or ops, whose name starts with `name`, with the operations of such ops.
+OpTime sum_of(const char* title, const std::string& name, const std::vector<OpTime>& times,
+              const std::vector<OpTime>& counted) {
+  OpTime sum{.name = title};
   for (const OpTime& op : times)
-    if (op.name.starts_with("matmul")) products.seconds += op.seconds, products.operations += op.operations;
-  times.push_back(products);
+    if (op.name.starts_with(name)) sum.seconds += op.seconds, sum.calls += op.calls, sum.kind = op.kind;
+  for (const OpTime& op : counted)
+    if (op.name.starts_with(name)) sum.operations += op.operations;
+  return sum;
+}
+
+// What products of 8-bit numbers are compared with; a GPU multiplies them as 16-bit numbers.
+double peak_of(const OpTime& op, const MachineLimits& limits) {
+  return op.kind == OpLimit::int8 && limits.num_threads > 0 ? limits.int8_ops_per_second : limits.bf16_ops_per_second;
+}
+
+void print_operations(std::vector<OpTime> times, const std::vector<OpTime>& counted, const MachineLimits& limits) {
+  const OpTime products = sum_of("all products", "matmul", times, counted),
+               attention = sum_of("all attention", "paged_attention", times, counted);
+  times.insert(times.end(), {products, attention});
   std::ranges::sort(times, std::greater{}, &OpTime::seconds);
-  std::printf("%-22s %9s %9s %7s\n", "operation", "ms", "GFLOP", "% peak");
-  for (const OpTime& op : times)
-    std::printf("%-22s %9.2f %9.1f %7.1f\n", op.name.c_str(), op.seconds * 1e3, op.operations * 1e-9,
-                100 * op.operations / op.seconds / limits.bf16_ops_per_second);
+  std::printf("%-24s %7s %9s %9s %9s %7s\n", "operation", "calls", "ms", "GFLOP", "TFLOP/s", "% peak");
+  for (const OpTime& op : times) {
+    const double speed = op.seconds > 0 ? op.operations / op.seconds : 0;
+    std::printf("%-24s %7lld %9.2f %9.1f %9.2f %7.1f\n", op.name.c_str(), static_cast<long long>(op.calls),
+                op.seconds * 1e3, op.operations * 1e-9, speed * 1e-12, 100 * speed / peak_of(op, limits));
+  }
 }
 
 }  // namespace
@@ -168,18 +205,18 @@ int main(int argc, char** argv) {
   const std::vector<uint8_t> file = make_file(config);
   const auto files = need(io::open_model_files({"", {{"model.safetensors", file.data(), file.size()}}}));
   const io::Checkpoint checkpoint = need(io::Checkpoint::open(*files));
+  const WeightFormat format =
+      engine::tower_format(need(model::choose_format(argument(4, "8bit"), DType::bf16, checkpoint)));
   auto made = need(device::make_device(device, threads));
   device::Device& on = *made;
-  const auto tower =
-      need(model::VisionTower::load(config, checkpoint, std::move(made), WeightFormat::bf16, image.num_tokens()));
+  const auto tower = need(model::VisionTower::load(config, checkpoint, std::move(made), format, image.num_tokens()));
   MachineLimits limits = measure_device_limits(device, threads);
   if (!limits.status.is_ok()) limits = measure_limits(threads);
 
   double tower_seconds = std::numeric_limits<double>::max(), text_seconds = tower_seconds;
   for (int i = 0; i < rounds; ++i) tower_seconds = std::min(tower_seconds, run_tower(*tower, image));
-  on.set_profiling(true);
-  run_tower(*tower, image);
-  const std::vector<OpTime> times = on.take_profile();
+  std::vector<OpTime> counted;
+  const std::vector<OpTime> times = time_operations(on, *tower, image, counted);
 
   EngineOptions options;
   options.device = device;
@@ -192,9 +229,12 @@ int main(int argc, char** argv) {
 
   std::printf("%s, %s on %s: %d patches, %d tokens\n", name.c_str(), size.c_str(), on.info().description.c_str(),
               image.num_patches(), image.num_tokens());
-  std::printf("tower %.1f ms (bf16), prefill of its tokens %.1f ms (%s), best of %d; peak %.0f GFLOP/s (%s)\n",
-              tower_seconds * 1e3, text_seconds * 1e3, loaded.info.weight_dtype.c_str(), rounds,
-              limits.bf16_ops_per_second * 1e-9, limits.bf16_instruction.c_str());
-  print_operations(times, limits);
+  std::printf(
+      "tower %.1f ms (%s), prefill of its tokens %.1f ms (%s), best of %d; peak %.0f GOP/s in 8 bits (%s), %.0f "
+      "GFLOP/s (%s)\n",
+      tower_seconds * 1e3, std::string(weight_format_name(format)).c_str(), text_seconds * 1e3,
+      loaded.info.weight_dtype.c_str(), rounds, limits.int8_ops_per_second * 1e-9, limits.int8_instruction.c_str(),
+      limits.bf16_ops_per_second * 1e-9, limits.bf16_instruction.c_str());
+  print_operations(times, counted, limits);
   return 0;
 }

@@ -46,7 +46,7 @@ PUBLIC = {
     "bench": {"bench", "event", "model_source", "options", "profile", "request", "speculation_bench", "statistics"},
     "model": {"engine_limits", "image", "model_info"},
     "pipeline": {"model_source"},
-    "engine": {"activity", "event", "image", "lora", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
+    "engine": {"activity", "engine_limits", "event", "image", "lora", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }
 
 # Folders of concrete devices: only their own files and this one may name them.

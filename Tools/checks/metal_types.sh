@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Type-checks the Metal backend without a Mac: with our declarations of Metal, over a stub of the Objective-C
 # runtime, and with metal-cpp itself if METAL_CPP names its folder. Wrong names must be refused. With metal-cpp, every
-# selector, class and value that we declare is compared with its own. Also runs the memory limit of iOS on a stub. Ends with "N passed, N failed".
+# selector, class and value that we declare is compared with its own. Also runs the backend's steps on a fake of Metal, with planted
+# faults, and the memory limit of iOS on a stub. Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -27,20 +28,20 @@ with() {
     compiles "$file" "$@"
     count $? "$file with $name"
   done
-  for plant in s/memoryBarrier/memoryBarier/ s/BarrierScopeBuffers/BarrierScopeBuffer/ s/setBytes\(binding.values,/setBytes\(/ \
+  for plant in s/memoryBarrier/memoryBarier/ s/BarrierScopeBuffers/BarrierScopeBuffer/ 's/setBytes(binding.values,/setBytes(0, binding.values,/' \
     s/DispatchTypeConcurrent/DispatchTypeParallel/; do
-    sed "$plant" "$folder/metal_backend.cpp" >"$planted"
-    ! cmp -s "$planted" "$folder/metal_backend.cpp" && ! compiles "$planted" "$@" 2>/dev/null
+    sed "$plant" "$folder/metal_steps.cpp" >"$planted"
+    ! cmp -s "$planted" "$folder/metal_steps.cpp" && ! compiles "$planted" "$@" 2>/dev/null
     count $? "$name lets $plant pass"
   done
 }
 
-# Selectors and class names as strings, and values by static_assert; `setMathMode:` and `setMathFloatingPointFunctions:` are
-# newer than most copies of metal-cpp.
+# Selectors and class names as strings, and values by static_assert; residency sets, waiting for events, `setMathMode:` and
+# `setMathFloatingPointFunctions:` are newer than most copies of metal-cpp.
 compare() {
   local word
   for word in $(grep -ohE '"[A-Za-z:]+"' "$folder"/{foundation,metal_api}.h | tr -d '"' | sort -u); do
-    [[ $word == setMath*: || $word == C ]] || grep -rqE "\"$word\"|[( ]$word[ ),]" "$real/Foundation" "$real/Metal"
+    [[ $word == setMath*: || $word == *Residency* || $word == *Allocation: || $word == waitUntilSignaledValue* || $word == C ]] || grep -rqE "\"$word\"|[( ]$word[ ),]" "$real/Foundation" "$real/Metal"
     count $? "metal-cpp does not know $word"
   done
   {
@@ -74,8 +75,11 @@ with_folder() {
   echo '#include "device/gpu/metal/foundation.h"' >"$folder/Foundation/Foundation.hpp"
   echo '#include "device/gpu/metal/metal_api.h"' >"$folder/Metal/Metal.hpp"
   # Calls that metal-cpp lacks must not be used with it.
-  compiles CxxCore/src/device/gpu/metal/metal_backend.cpp -fblocks -DPAGODA_METAL_CPP -isystem "$folder"
-  count $? "the backend with a folder of metal-cpp"
+  local file
+  for file in metal_backend metal_steps residency; do
+    compiles "CxxCore/src/device/gpu/metal/$file.cpp" -fblocks -DPAGODA_METAL_CPP -isystem "$folder"
+    count $? "$file with a folder of metal-cpp"
+  done
   ! compiles CxxCore/src/device/gpu/metal/metal_backend.cpp -fblocks -DPAGODA_METAL_CPP 2>/dev/null
   count $? "without the folder, metal-cpp is found somewhere"
   package_has() {
@@ -84,6 +88,45 @@ with_folder() {
   }
   package_has METAL_CPP="$folder" && ! package_has -u METAL_CPP
   count $? "the package does not take METAL_CPP"
+}
+
+# The order of what steps tell a GPU, on a fake that logs it; each planted fault must be found.
+steps_on_fake() {
+  local work=${planted%.cpp}_steps gpu=CxxCore/src/device/gpu plant source
+  if [[ $(uname -s) == Darwin ]]; then echo "not run: steps on a fake of Metal, which needs another system than Metal's"; return; fi
+  mkdir -p "$work"
+  object() {
+    clang++ -std=c++20 -ffunction-sections -Wall -Wextra -Werror -Wno-unused-parameter -DPAGODA_METAL_TYPES -isystem Tests/Stubs/apple \
+      -ICxxCore/src -ICxxCore/include -ITests/Stubs/fake_metal -c "$1" -o "$work/$(basename "$1" .cpp).o"
+  }
+  # No function that needs the tables of kernels is called; the linker drops them.
+  # A planted fault may wait forever.
+  runs() {
+    local program watcher status
+    clang++ -Wl,--gc-sections "$work"/*.o -o "$work/steps" -lpthread || return
+    "$work/steps" &
+    program=$!
+    (sleep 60; kill "$program") >/dev/null 2>&1 &
+    watcher=$!
+    wait "$program"
+    status=$?
+    kill "$watcher" 2>/dev/null
+    return $status
+  }
+  for source in Tests/Stubs/fake_metal/*.cpp "$gpu"/metal/{metal_steps,residency,launch_record,step_parts}.cpp "$gpu"/{hazards,launch_checks}.cpp; do
+    object "$source" || count 1 "$source does not compile"
+  done
+  runs
+  count $? "steps on a fake of Metal"
+  for plant in '/waitForFence/d' '/updateFence/d' '/setRetainedReferences/d' 's/hazards_.clear();/{}/' \
+    's/if (commits) parts.back/if (false) parts.back/' 's/forget_step();  \/\/ without/(void)0;  \/\/ without/' '/^  last_step_ = 0;$/d' '/^  again_.clear();$/d' \
+    's/^  retire();$//' 's/error_ = error_of/if (false) error_ = error_of/' '/residency_.set_last/d' '/residency_.note_use/d' 's/^  settle();$//' \
+    's/ \&\& running_.size() <= kMaxRepeatedParts//' 's/if (!error_.is_ok() || record_/if (record_/' 's/size_t i = first;/size_t i = running_.size() - 1;/' \
+    's/^  (void)wait();$//' '/not encoded again/d'; do
+    sed "$plant" "$folder/metal_steps.cpp" >"$work/metal_steps.cpp"
+    ! cmp -s "$work/metal_steps.cpp" "$folder/metal_steps.cpp" && object "$work/metal_steps.cpp" && ! runs >/dev/null 2>&1
+    count $? "steps on a fake of Metal let $plant pass"
+  done
 }
 
 # A release build for Apple platforms contains neither the software device's kernels nor CUDA's entry points.
@@ -100,6 +143,7 @@ count $? "a release build for Apple platforms has kernels of other devices"
 ! metal_only
 count $? "kernels of other devices are not where the check looks for them"
 app_limit
+steps_on_fake
 with_folder
 with "our declarations"
 if [[ -n $real ]]; then

@@ -63,7 +63,11 @@ void wait_for(pid_t child, int process, Shared& shared) {
 
 }  // namespace
 
+// tests FIXTURES MINI_MODEL --mutants ..., replaced by mutants.cpp in its build.
+[[gnu::weak]] int try_mutants(int, char**) { return std::fprintf(stderr, "this build has no mutants\n"), 64; }
+
 int main(int argc, char** argv) {
+  if (argc > 3 && std::strcmp(argv[3], "--mutants") == 0) return try_mutants(argc, argv);
   if (argc < 3) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL [part ...]\n"), 64;
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return std::perror("mmap"), 71;

@@ -1,8 +1,9 @@
-// Evaluates kernel mutants: tests FIXTURES MINI_MODEL FIRST END test...
-// Runs the tests; when a test reaches one of the mutants [FIRST, END), it forks a child that continues with the mutant
-// active, to its first failure or the end of the test, while the parent waits. The part before the fork thus runs once
-// for all mutants. A detected mutant is not tried again; when all are detected, the remaining tests are skipped.
-// Prints "noticed N test" or "survives N test" for each mutant reached, and fails if a test fails without any.
+// Evaluates kernel mutants: tests FIXTURES MINI_MODEL --mutants FIRST END test... Without --mutants none is active, and
+// main.cpp runs the tests as in other builds. Runs the tests; when a test reaches one of the mutants [FIRST, END), it
+// forks a child that continues with the mutant active, to its first failure or the end of the test, while the parent
+// waits. The part before the fork thus runs once for all mutants. A detected mutant is not tried again; when all are
+// detected, the remaining tests are skipped. Prints "noticed N test" or "survives N test" for each mutant reached, and
+// fails if a test fails without any.
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,9 +51,10 @@ int index_of(const char* name) {
 
 // Called by kernels at each planted mutant: whether it is active.
 bool msl_mutant(int n) {
+  if (!current_test) return false;
   if (states[n] != State::unmet) return states[n] == State::acting;
   states[n] = State::quiet;
-  if (!current_test || n < first || n >= end || noticed[n]) return false;
+  if (n < first || n >= end || noticed[n]) return false;
   std::fflush(stdout);
   const pid_t child = fork();
   if (child < 0) return std::perror("fork"), std::_Exit(71), false;
@@ -61,14 +63,14 @@ bool msl_mutant(int n) {
   return false;
 }
 
-int main(int argc, char** argv) {
-  if (argc < 6) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL FIRST END test...\n"), 64;
+int try_mutants(int argc, char** argv) {
+  if (argc < 7) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL --mutants FIRST END test...\n"), 64;
   setenv("PAGODA_TEST_FAIL_FAST", "1", 1);
   setenv("PAGODA_TEST_DEVICE", "software", 1);
   pagoda_cxx_test_set_folders(argv[1], argv[2]);
-  first = std::atoi(argv[3]);
-  end = std::atoi(argv[4]);
-  for (int i = 5; i < argc; ++i) {
+  first = std::atoi(argv[4]);
+  end = std::atoi(argv[5]);
+  for (int i = 6; i < argc; ++i) {
     const int index = index_of(argv[i]);
     if (index < 0) return std::fprintf(stderr, "no test '%s'\n", argv[i]), 64;
     std::memset(states, 0, sizeof states);

@@ -18,11 +18,24 @@ how_to_repeat() {
   esac
 }
 
+# count_cpu FILE: sets `cpu` to the processor seconds of all commands that have ended; FILE is written and removed.
+count_cpu() {
+  local part minutes
+  times >"$1"  # in a pipe it would count those of the pipe
+  cpu=0
+  for part in $(tail -n 1 "$1"); do
+    minutes=${part%%m*} part=${part#*m}
+    cpu=$((cpu + 60 * minutes + ${part%%[.,]*}))
+  done
+  rm "$1"
+}
+
 # run STAGE...: runs stages one after another, and adds a line for each to the summary.
 run() {
-  local stage before_passed before_failed since ticker
+  local stage before_passed before_failed since ticker cpu cpu_before
   for stage in "$@"; do
-    before_passed=$passed before_failed=$failed since=$SECONDS ticker=
+    count_cpu "$logs/times-$stage"
+    before_passed=$passed before_failed=$failed since=$SECONDS ticker= cpu_before=$cpu
     if [[ -t 1 ]]; then
       ticking "$stage" &
       ticker=$!
@@ -37,8 +50,9 @@ run() {
       printf '\r'
     fi
     say "-- $stage: $((SECONDS - since)) s"
-    printf '%-9s %5d passed %4d failed %6d s\n' "$stage" $((passed - before_passed)) $((failed - before_failed)) \
-      $((SECONDS - since)) >>"$logs/summary.txt"
+    count_cpu "$logs/times-$stage"
+    printf '%-9s %5d passed %4d failed %6d s %6d s of processor time\n' "$stage" $((passed - before_passed)) \
+      $((failed - before_failed)) $((SECONDS - since)) $((cpu - cpu_before)) >>"$logs/summary.txt"
     if ((failed > before_failed)); then
       if [[ -s $logs/failed-$stage.txt ]]; then sed 's/^/          /' "$logs/failed-$stage.txt" >>"$logs/summary.txt"; fi
       say "          one alone: $(how_to_repeat "$stage"); all output: .build/test-logs" >>"$logs/summary.txt"

@@ -49,7 +49,10 @@ stage_api() {
   local bin
   swift build >"$logs/api-build.log" 2>&1 </dev/null
   bin=$(swift build --show-bin-path)
-  if [[ $(uname -s) == Linux ]]; then check "stubs" Tools/checks/apple_stubs.sh "$bin"; fi
+  if [[ $(uname -s) == Linux ]]; then
+    check "stubs" Tools/checks/apple_stubs.sh "$bin"
+    check "HTTPS of Apple's systems" Tools/checks/apple_tls.sh "$bin"
+  fi
   check "documentation" Tools/checks/documentation.py "$bin"
   check "API baseline" Tools/checks/api_baseline.py "$bin"
   own "commands of the docs" docs-commands.log Tools/checks/docs.py --run "$bin/pagoda"
@@ -115,8 +118,13 @@ stage_kernels() {
     tail -n 20 "$logs/kernels-build.log"
   check "benches compile" make -s -j "$jobs" -C Tools/native benches
   own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
-  native check gpu
-  PAGODA_TEST_DEVICE=software native check conformance
+  local checked=check
+  if [[ " ${stages[*]} " == *" mutants "* ]]; then
+    checked=mutants  # the same build with mutants that are not active, so that the kernels are compiled once
+    Tools/mslc/mutate.py --plant || fail "planting mutants"
+  fi
+  native "$checked" gpu
+  PAGODA_TEST_DEVICE=software native "$checked" conformance
 }
 
 # What developers run while they work: the C++ tests that need no device, the kit, one chat and one test of the server.
