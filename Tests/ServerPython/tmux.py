@@ -1,5 +1,6 @@
 """A real terminal for tests: `pagoda` in a window of tmux, whose text can be read at any time."""
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -18,12 +19,12 @@ class Tmux:
     def __init__(self, folder, *arguments, columns=80, rows=24, **environment):
         if not shutil.which("tmux"):
             pytest.fail("tmux is not installed; Tools/setup.sh --dev installs it")
-        (folder / "tmux.conf").write_text("set -g remain-on-exit on\nset -g default-terminal tmux-256color\nset -g history-limit 5000\n")
+        (folder / "tmux.conf").write_text("set -g default-terminal tmux-256color\nset -g history-limit 5000\n")
         variables = {"HOME": str(folder), "LANG": "C.UTF-8", "HF_HUB_CACHE": str(folder / "models"), **environment}
         command = shlex.join(["env", *(f"{name}={value}" for name, value in variables.items()), str(PROGRAM), *map(str, arguments)])
-        self.status = folder / "status"
-        self.status.unlink(missing_ok=True)
-        command += f"; echo $? > {self.status}"  # tmux forgets the status of a program that ends early
+        # The status is written behind the last output, as the window's title: a window whose command has ended loses what tmux
+        # has not read of it yet.
+        command += r"; printf '\033]2;ended %d\007' $?; exec sleep infinity"
         # Short, as names of sockets must be, and not that of a server that is just ending.
         self.sockets = tempfile.TemporaryDirectory(prefix="tmux")
         self.socket = self.sockets.name + "/s"
@@ -36,7 +37,7 @@ class Tmux:
 
     def text(self, *options):
         """The whole text with what has scrolled away; `-e` keeps the styles."""
-        return self.tmux("capture-pane", "-p", "-S", "-", *options).split("\nPane is dead")[0].rstrip()
+        return self.tmux("capture-pane", "-p", "-S", "-", *options).rstrip()
 
     def wait_for(self, condition, what):
         end = time.monotonic() + 120
@@ -50,12 +51,14 @@ class Tmux:
     def wait_for_prompt(self):
         self.wait_for(lambda: self.text().split("\n")[-1] == ">", "prompt")
 
-    def is_over(self):
-        return self.tmux("display", "-p", "#{pane_dead}").strip() == "1"
+    def status(self):
+        """The program's exit status, of which tmux has read all output then; None while it runs."""
+        ended = re.fullmatch(r"ended (\d+)", self.tmux("display", "-p", "#{pane_title}").strip())
+        return int(ended[1]) if ended else None
 
     def wait_for_end(self):
-        self.wait_for(self.is_over, "end")
-        return int(self.status.read_text())
+        self.wait_for(lambda: self.status() is not None, "end")
+        return self.status()
 
     def type(self, text):
         self.tmux("send-keys", "-l", text)
