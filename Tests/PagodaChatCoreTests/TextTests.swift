@@ -76,7 +76,7 @@ import Testing
   @Test func chunks_give_the_same_blocks_as_the_whole() {
     let texts = [
       Self.sample, Self.sample.replacingOccurrences(of: "\n", with: "\r\n"), "a\rb\r\n\r\n- c\r",
-      "a | b\n--|--\n1 | 2\nend",
+      "a | b\n--|--\n1 | 2\nend", "so\n$$\nx\n\\frac{1}{2}\n$$ is\n\\[y\\]\n$$z$$ and\n$$ open\n\n- a\n$$\nend",
     ]
     for text in texts {
       for size in [1, 2, 3, 7] {
@@ -105,6 +105,7 @@ import Testing
     "one quote": { $0 % 10 == 0 ? "\n> " : " word" },
     "one table": { $0 == 0 ? "| a | b |\n|---|---|\n" : $0 % 10 == 0 ? "|\n|" : " word" },
     "one paragraph": { $0 % 10 == 0 ? "\n" : " word" },
+    "one formula": { $0 == 0 ? "$$" : $0 % 10 == 0 ? "\n" : " word" },
     "headings": { $0 % 3 == 0 ? "\n# " : " word" },
   ]
 
@@ -165,6 +166,7 @@ import Testing
       case .paragraph(let text), .heading(_, let text), .code(_, let text, _), .quote(let text): text
       case .list(let items): items.map(\.text).joined()
       case .table(let header, let rows): (header + rows.joined()).joined()
+      case .formula(let tex, _): tex
       case .rule: ""
       }
     }

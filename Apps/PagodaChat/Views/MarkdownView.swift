@@ -63,15 +63,16 @@ private struct BlockView: View {
       }
     case .quote(let text): Text(inline(text)).foregroundStyle(.secondary).padding(.leading, 12)
     case .table(let header, let rows): TableView(header: header, rows: rows)
+    case .formula(let tex, _): FormulaView(tex: tex)
     case .rule: Divider()
     }
   }
 }
 
-/// Text that the parser rejects is shown verbatim.
+/// Formulas are written on the line. Text that the parser rejects is shown verbatim.
 private func inline(_ text: String) -> AttributedString {
   let options = AttributedString.MarkdownParsingOptions(interpretedSyntax: .inlineOnlyPreservingWhitespace)
-  return (try? AttributedString(markdown: text, options: options)) ?? AttributedString(text)
+  return (try? AttributedString(markdown: text.replacingFormulas(), options: options)) ?? AttributedString(text)
 }
 
 private struct CodeView: View {

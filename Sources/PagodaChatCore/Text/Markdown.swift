@@ -15,6 +15,8 @@ public enum MarkdownBlock: Hashable, Sendable {
   case quote(String)
   /// A table; rows are as wide as the header.
   case table(header: [String], rows: [[String]])
+  /// A formula in TeX on lines of its own; `isClosed` is false until its closing mark arrives.
+  case formula(tex: String, isClosed: Bool)
   /// A horizontal rule.
   case rule
 }

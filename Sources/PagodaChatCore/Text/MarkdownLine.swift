@@ -26,6 +26,26 @@ enum MarkdownLine {
     return Fence(mark: mark, length: length, indent: indent, language: language)
   }
 
+  struct FormulaStart: Sendable {
+    /// The mark that opened it, and the one that closes it.
+    var open: String
+    var close: String
+    /// The rest of the line.
+    var rest: Substring
+  }
+
+  /// A line that begins a formula; nil if the formula ends on it with other text behind, which makes it part of a sentence.
+  static func formula(_ line: String) -> FormulaStart? {
+    for (open, close) in [("$$", "$$"), ("\\[", "\\]")] where line.hasPrefix(open) {
+      let rest = line.dropFirst(2)
+      if let end = rest.firstRange(of: close), end.lowerBound == rest.startIndex || end.upperBound != rest.endIndex {
+        return nil
+      }
+      return FormulaStart(open: open, close: close, rest: rest)
+    }
+    return nil
+  }
+
   static func heading(_ line: String) -> MarkdownBlock? {
     let level = line.prefix { $0 == "#" }.count
     guard (1...6).contains(level), line.dropFirst(level).first == " " else { return nil }

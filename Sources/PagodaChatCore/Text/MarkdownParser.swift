@@ -1,4 +1,5 @@
 // MarkdownParser: parses Markdown into blocks, line by line; splits long blocks into segments while a text grows.
+import Foundation
 
 /// Parses line by line. The meaning of a line may depend on the previous one, never on more.
 struct MarkdownParser: Sendable {
@@ -9,6 +10,7 @@ struct MarkdownParser: Sendable {
     case list([MarkdownItem], isAfterBlank: Bool)
     case quote([String])
     case table(header: [String], rows: [[String]], columns: Int)
+    case formula(MarkdownLine.FormulaStart, [String])
   }
 
   /// A block of this size is closed and another of its kind is started: unclosed code, a list after a list, a
@@ -65,6 +67,9 @@ struct MarkdownParser: Sendable {
       rows.append((0..<columns).map { $0 < cells.count ? cells[$0] : "" })
       open = .table(header: header, rows: rows, columns: columns)
       grow(by: line)
+    case .formula(let start, var lines):
+      open = .none
+      takeInFormula(line, start, &lines)
     case .none where isRest, .paragraph where isRest: addToParagraph(line)
     default: begin(line)
     }
@@ -85,6 +90,10 @@ struct MarkdownParser: Sendable {
       open = .code(fence, [])
     } else if trimmed.isEmpty {
       close()
+    } else if let start = MarkdownLine.formula(trimmed) {
+      close()
+      var lines: [String] = []
+      takeInFormula(start.rest, start, &lines)
     } else if let heading = MarkdownLine.heading(trimmed) {
       close()
       closed.append(heading)
@@ -104,6 +113,25 @@ struct MarkdownParser: Sendable {
       header = line
     } else {
       addToParagraph(line)
+    }
+  }
+
+  /// A line of a formula. TeX allows no blank line in one: text without a closing mark before it is a paragraph.
+  private mutating func takeInFormula(_ line: Substring, _ start: MarkdownLine.FormulaStart, _ lines: inout [String]) {
+    if let end = line.firstRange(of: start.close) {
+      lines.append(String(line[..<end.lowerBound]))
+      closed.append(Self.formula(lines, isClosed: true))
+      openBytes = 0
+      let rest = line[end.upperBound...]
+      if !rest.trimmed.isEmpty { addToParagraph(rest) }
+    } else if line.trimmed.isEmpty, !lines.isEmpty {
+      let text = start.open + lines.joined(separator: "\n")
+      closed.append(.paragraph(text.split(separator: "\n").map(\.trimmed).joined(separator: "\n")))
+      openBytes = 0
+    } else {
+      lines.append(String(line))
+      open = .formula(start, lines)
+      grow(by: line)
     }
   }
 
@@ -164,7 +192,7 @@ struct MarkdownParser: Sendable {
     case .code(let fence, _): open = .code(fence, [])
     case .quote: open = .quote([])
     case .table(_, _, let columns): open = .table(header: [], rows: [], columns: columns)
-    case .none, .paragraph, .list: break
+    case .none, .paragraph, .list, .formula: break
     }
   }
 
@@ -177,9 +205,14 @@ struct MarkdownParser: Sendable {
     case .quote(let lines): if !lines.isEmpty { closed.append(.quote(lines.joined(separator: "\n"))) }
     case .table(let header, let rows, _):
       if !header.isEmpty || !rows.isEmpty { closed.append(.table(header: header, rows: rows)) }
+    case .formula(_, let lines): closed.append(Self.formula(lines, isClosed: false))
     }
     open = .none
     openBytes = 0
+  }
+
+  private static func formula(_ lines: [String], isClosed: Bool) -> MarkdownBlock {
+    .formula(tex: lines.map { $0[...].trimmed }.filter { !$0.isEmpty }.joined(separator: "\n"), isClosed: isClosed)
   }
 
   private static func code(_ fence: MarkdownLine.Fence, _ lines: [String], isClosed: Bool) -> MarkdownBlock {

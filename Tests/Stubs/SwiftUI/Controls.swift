@@ -38,7 +38,7 @@ public struct Picker<Content: View>: StubBody {
 public struct Font: Sendable {
   public static let (title2, title3, headline, caption) = (Font(), Font(), Font(), Font())
   public enum TextStyle { case body, caption, headline }
-  public enum Design { case `default`, monospaced }
+  public enum Design { case `default`, monospaced, serif }
   public static func system(_ style: TextStyle, design: Design? = nil) -> Font { Font() }
 }
 

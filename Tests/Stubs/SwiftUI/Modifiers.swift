@@ -55,6 +55,8 @@ extension View {
   }
   public func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View { StubView() }
   public func scrollContentBackground(_ visibility: Visibility) -> some View { StubView() }
+  public func fixedSize() -> some View { StubView() }
+  public func scaleEffect(x: CGFloat = 1, y: CGFloat = 1, anchor: UnitPoint = .center) -> some View { StubView() }
   public func fixedSize(horizontal: Bool, vertical: Bool) -> some View { StubView() }
   @available(macOS 15, iOS 18, *)
   public func onScrollPhaseChange(_ action: @escaping @MainActor (ScrollPhase, ScrollPhase) -> Void) -> some View {
