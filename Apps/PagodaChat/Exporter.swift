@@ -9,7 +9,7 @@ enum Exporter {
   static func exportAll(_ app: AppModel) {
     let panel = NSSavePanel()
     panel.nameFieldStringValue = "Chats.json"
-    panel.title = "Export All Chats"
+    panel.title = localized("Export All Chats")
     guard panel.runModal() == .OK, let url = panel.url else { return }
     do {
       try app.exportAllChats().write(to: url, atomically: true, encoding: .utf8)
@@ -21,7 +21,7 @@ enum Exporter {
   static func export(_ transcript: TranscriptModel, as form: ConversationExport) {
     let panel = NSSavePanel()
     panel.nameFieldStringValue = form.fileName(of: transcript.conversation)
-    panel.title = "Export Chat"
+    panel.title = localized("Export Chat")
     guard panel.runModal() == .OK, let url = panel.url else { return }
     do {
       try transcript.export(form).write(to: url, atomically: true, encoding: .utf8)

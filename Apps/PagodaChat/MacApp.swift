@@ -27,7 +27,7 @@ struct ServerMenu: View {
   let app: AppModel
 
   var body: some View {
-    if let url = app.server.url { Button("Copy \(url)") { copyToPasteboard(url) } }
+    if let url = app.server.url { Button(localized("Copy \(url)")) { copyToPasteboard(url) } }
     Button("Stop the Server") { Task { await app.server.turnOff() } }
     Divider()
     Button("Quit Pagoda") { NSApplication.shared.terminate(nil) }

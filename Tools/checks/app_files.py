@@ -14,27 +14,121 @@ import tempfile
 from pathlib import Path
 
 APP = Path(__file__).resolve().parents[2] / "Apps/PagodaChat"
+CORE = APP.parents[1] / "Sources/PagodaChatCore"
 SANDBOX = ["app-sandbox", "network.client", "network.server", "files.user-selected.read-write", "files.bookmarks.app-scope"]
 
 
 LANGUAGES = ["de", "fr", "ja", "zh-Hans"]
-# Texts that SwiftUI looks up in the catalog: literals of these views and modifiers.
-SHOWN = re.compile(r'(?:\b(?:Text|Button|Label|Toggle|TextField|SecureField|Section|Picker|Menu|ShareLink|DisclosureGroup|'
-                   r'ContentUnavailableView|CommandMenu|WindowGroup|Window|Stepper)\(|\.(?:help|accessibilityLabel|accessibilityHint|'
-                   r'navigationTitle|alert|confirmationDialog)\(|prompt: )\s*"((?:[^"\\]|\\.)*)"')
+# Before a literal that SwiftUI looks up in the catalog itself: views and modifiers. It must have no values in it, whose types would be in
+# the key.
+VIEW = re.compile(r'(?:\b(?:Text|Button|Label|Toggle|TextField|SecureField|Section|Picker|Menu|ShareLink|DisclosureGroup|'
+                  r'ContentUnavailableView|CommandMenu|WindowGroup|Window|MenuBarExtra|Stepper|IntentDescription)\(|'
+                  r'\.(?:help|accessibilityLabel|accessibilityHint|navigationTitle|alert|confirmationDialog)\(|'
+                  r'prompt: |@Parameter\(title: |LocalizedStringResource = |shortTitle: )\s*$')
+# Before a literal that becomes an InterfaceText.
+INTERFACE = re.compile(r'(?:\b(?:localized|ChatFailure|StoreError|attempt|ChatShortcut|InterfaceText)\(|cause: |advice: |'
+                       r'\bitem\((?:[^"]|"[^"]*")*,)\s*$')
+# Literals that nobody reads: names of symbols, of windows, of files.
+UNSEEN = re.compile(r'(?:systemImage(?:Name)?: (?:[\w.]+ == nil \? (?:"[^"]*" : )?)?|systemName: |[wW]indowID = |environment\[|\bid\(|scrollTo\(|'
+                    r'separator: |nameFieldStringValue = |phrases: \[(?:"[^"]*", )?)\s*$')
+# Text of the core that only models or programs read, by file.
+FOR_PROGRAMS = {"ToolModel.swift": "Error: ", "TranscriptModel+Title.swift": "", "Activities.swift": "", "Attachment.swift": ("\0:", "[image"), "Documents.swift": "[page",
+                "ServerModel.swift": "Serving a model to other programs", "HubModels.swift": "'", "ModelDownloader+Hub.swift": "HF_HUB_OFFLINE",
+                "CodeLanguage.swift": "", "FormulaSymbols.swift": "", "WebPage.swift": "", "Chip.swift": "", "Formula.swift": "",
+                "FormulaLine.swift": ""}
 
 
-def text_faults(app):
-    """Texts of views that the catalog lacks, translations that are missing or empty, and entries that no view shows. Texts with values in
-    them are English in every language."""
+def literals(source):
+    """The string literals of a Swift file, those within interpolations too: line, the text before, and the text with NUL for each value."""
+    found, at = [], 0
+
+    def literal(start):
+        end = '"""' if source.startswith('"""', start) else '"'
+        text, at = "", start + len(end)
+        while not source.startswith(end, at):
+            if source.startswith("\\(", at):
+                depth, at, text = 1, at + 2, text + "\0"
+                while depth:
+                    if source[at] == '"':
+                        at = literal(at)
+                        continue
+                    depth += {"(": 1, ")": -1}.get(source[at], 0)
+                    at += 1
+            else:
+                size = 2 if source[at] == "\\" else 1
+                text, at = text + source[at:at + size], at + size
+        found.append((source.count("\n", 0, start) + 1, source[max(0, start - 200):start], text))
+        return at + len(end)
+
+    while at < len(source):
+        if source.startswith("//", at):
+            at = (source + "\n").index("\n", at)
+        elif source.startswith('#"', at):
+            at = source.index('"#', at + 2) + 2
+        else:
+            at = literal(at) if source[at] == '"' else at + 1
+    return found
+
+
+def key_of(text):
+    """The catalog's key of a literal: as `InterfaceText` forms it."""
+    return text.replace("%", "%%").replace("\0", "%@") if "\0" in text or "%" in text else text
+
+
+def shown_texts(folder, is_core, faults):
+    """The keys of all texts that people read; literals that could be such texts and are not looked up are faults."""
+    shown = set()
+    for path in sorted(folder.rglob("*.swift")):
+        for line, before, text in literals(path.read_text(encoding="utf-8")):
+            if not re.search("[A-Za-z]", text.replace("\\n", "")) or UNSEEN.search(before):
+                continue
+            if INTERFACE.search(before):
+                shown.add(key_of(text))
+            elif is_core:
+                exempt = FOR_PROGRAMS.get(path.name)
+                if re.search("[A-Za-z,:\0] [A-Za-z\0]", text) and not (exempt is not None and text.startswith(exempt)):
+                    faults.append(f"{path.name}:{line}: {text!r} is not looked up in the catalog")
+            elif VIEW.search(before) and "\0" not in text:
+                shown.add(text)
+            else:
+                faults.append(f"{path.name}:{line}: {text!r} is not looked up in the catalog: it needs localized()")
+    return shown
+
+
+def text_faults(app, core):
+    """Texts that the catalog lacks, translations that are missing, empty or without their values, and entries that nothing shows."""
     strings = json.loads((app / "Localizable.xcstrings").read_text(encoding="utf-8"))["strings"]
-    shown = {text for path in app.rglob("*.swift") for text in SHOWN.findall(path.read_text(encoding="utf-8")) if "\\(" not in text}
-    faults = [f"the catalog lacks {text!r}" for text in sorted(shown - set(strings))]
-    faults += [f"no view shows {text!r} of the catalog" for text in sorted(set(strings) - shown)]
+    faults = []
+    shown = shown_texts(app, False, faults) | shown_texts(core, True, faults)
+    faults += [f"the catalog lacks {text!r}" for text in sorted(shown - set(strings))]
+    faults += [f"nothing shows {text!r} of the catalog" for text in sorted(set(strings) - shown)]
     for text, entry in strings.items():
         for language in LANGUAGES:
-            if not entry.get("localizations", {}).get(language, {}).get("stringUnit", {}).get("value"):
+            value = entry.get("localizations", {}).get(language, {}).get("stringUnit", {}).get("value")
+            if not value:
                 faults.append(f"{text!r} is not translated to {language}")
+            elif sorted(values_in(value)) != sorted(values_in(text)):
+                faults.append(f"{text!r} has other values in {language}: {value!r}")
+    return faults
+
+
+def values_in(text):
+    """The indices of the values in a text: `%@` is the next one, `%2$@` the second."""
+    marks = re.findall(r"%(?:(\d+)\$)?@", text.replace("%%", ""))
+    return [int(mark) if mark else index + 1 for index, mark in enumerate(marks)]
+
+
+def habit_faults(app, core):
+    """Shortcuts of the keyboard map that no menu or button has, and a composer that writes line breaks itself: at the end of the text and
+    not at the cursor."""
+    map_text = (core / "Models/KeyboardMap.swift").read_text(encoding="utf-8")
+    views = {path.name: path.read_text(encoding="utf-8") for path in app.rglob("*.swift")}
+    faults = []
+    for name in re.findall(r"static let (\w+) = ChatShortcut", map_text):
+        if name != "quickPanel" and not any(f".keyboardShortcut(KeyboardMap.{name})" in text for text in views.values()):
+            faults.append(f"no menu or button has the shortcut {name}")
+    if r'"\n"' in views["ComposerView.swift"]:
+        faults.append("the composer writes line breaks: that is the text field's, at its cursor")
     return faults
 
 
@@ -56,8 +150,8 @@ def plist(path):
         return plistlib.load(file)
 
 
-def faults_of(app):
-    faults = icon_faults(app / "Assets.xcassets/AppIcon.appiconset") + text_faults(app)
+def faults_of(app, core=CORE):
+    faults = icon_faults(app / "Assets.xcassets/AppIcon.appiconset") + text_faults(app, core) + habit_faults(app, core)
     project = (app / "project.yml").read_text()
     if re.search(r"^\s*info:", project, re.MULTILINE):
         faults.append("project.yml has `info`, which overwrites an Info.plist")
@@ -93,16 +187,23 @@ def self_test():
               ("Pagoda.entitlements", "bookmarks.app-scope", "bookmarks.document-scope"),
               ("Info-iOS.plist", "<string>0.1.0</string>", "<string>0.0.9</string>"),
               ("Localizable.xcstrings", '"value": "Abbrechen"', '"value": ""'),
+              ("Localizable.xcstrings", '"value": "%@ von %@"', '"value": "%@ von"'),
+              ("Localizable.xcstrings", '"Speed": {', '"Haste": {'),
+              ("ChatCommands.swift", ".keyboardShortcut(KeyboardMap.newWindow)", ""),
+              ("Views/ComposerView.swift", "composer.send(in: transcript) }  //", 'composer.text += "\\n" }  //'),
+              ("Views/MessageView.swift", 'localized("Stopped")', '"Stopped"'),
+              ("Models/FindModel.swift", 'localized("Not found")', '"Not found here"'),
+              ("Views/MessageView.swift", r'localized("Failed: \(reason)")', r'"Failed: \(reason)"'),
               ("Views/ComposerView.swift", 'Button("Cancel")', 'Button("Forget")'),
               ("AskIntent.swift", r'"Ask \(.applicationName) a question"', '"Ask a question"'),
               ("Assets.xcassets/AppIcon.appiconset/Contents.json", '"icon-64.png"', '"icon-128.png"')]
     for name, before, after in plants:
         with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "app")
-            shutil.copytree(APP, copy)
-            text = (copy / name).read_text()
-            (copy / name).write_text(text.replace(before, after, 1))
-            if before not in text or len(faults_of(copy)) <= len(faults_of(APP)):
+            copy, core = shutil.copytree(APP, Path(folder, "app")), shutil.copytree(CORE, Path(folder, "core"))
+            file = (core if name.startswith("Models/") else copy) / name
+            text = file.read_text(encoding="utf-8")
+            file.write_text(text.replace(before, after, 1), encoding="utf-8")
+            if before not in text or len(faults_of(copy, core)) <= len(faults_of(APP)):
                 print(f"not found: {after} in {name}")
                 return False
     return True

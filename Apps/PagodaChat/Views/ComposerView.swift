@@ -105,7 +105,7 @@ struct AttachmentView: View {
           .accessibilityLabel(attachment.spokenLabel)
       }
       if let detach {
-        Button("Remove \(attachment.name)", systemImage: "xmark.circle") { detach(attachment.id) }
+        Button(localized("Remove \(attachment.name)"), systemImage: "xmark.circle") { detach(attachment.id) }
           .labelStyle(.iconOnly).buttonStyle(.borderless)
       }
     }

@@ -92,6 +92,6 @@ struct FailureView: View {
       }
     }
     .accessibilityElement(children: .combine)
-    .accessibilityLabel("Error: \(failure.title). \(failure.cause)")
+    .accessibilityLabel(localized("Error: \(failure.title). \(failure.cause)"))
   }
 }

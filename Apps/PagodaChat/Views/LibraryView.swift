@@ -42,13 +42,13 @@ struct LibraryView: View {
       }
       Button("Cancel", role: .cancel) { app.library.answer(nil) }
     } message: {
-      Text("\(app.library.question?.repository ?? "It") has the same model in several sizes; one is enough.")
+      Text(localized("\(app.library.question?.repository ?? "") has the same model in several sizes; one is enough."))
     }
     .confirmationDialog("Delete this model?", isPresented: isRemoving, titleVisibility: .visible) {
       Button("Delete", role: .destructive) { Task { await app.library.answerRemoval(true) } }
       Button("Cancel", role: .cancel) { Task { await app.library.answerRemoval(false) } }
     } message: {
-      Text("\(app.library.removalCandidate ?? "It") would have to be downloaded again.")
+      Text(localized("\(app.library.removalCandidate ?? "") would have to be downloaded again."))
     }
   }
 
@@ -71,7 +71,8 @@ private struct FoundRow: View {
     HStack {
       VStack(alignment: .leading, spacing: 2) {
         Text(model.id)
-        Text(model.obstacle ?? "\(model.downloads) downloads a month").font(.caption).foregroundStyle(.secondary)
+        Text(model.obstacle ?? localized("\(model.downloads) downloads a month")).font(.caption).foregroundStyle(
+          .secondary)
         if !model.details.isEmpty { Text(model.details).font(.caption).foregroundStyle(.secondary) }
       }
       Spacer()
@@ -95,7 +96,7 @@ private struct LibraryRow: View {
         Text(entry.id)
         Text(details).font(.caption).foregroundStyle(.secondary)
         if case .downloading(let progress) = entry.state {
-          ProgressView(value: progress.fraction ?? 0).accessibilityLabel("Download of \(entry.id)")
+          ProgressView(value: progress.fraction ?? 0).accessibilityLabel(localized("Download of \(entry.id)"))
         }
         if case .failed(let failure) = entry.state { FailureView(failure: failure) }
       }
@@ -127,23 +128,26 @@ private struct LibraryRow: View {
 
   private var details: String {
     switch entry.state {
-    case .ready: [size(entry.sizeBytes).map { "\($0) on disk" }, memory].compactMap { $0 }.joined(separator: ", ")
+    case .ready:
+      [size(entry.sizeBytes).map { localized("\($0) on disk") }, memory].compactMap { $0 }.joined(separator: ", ")
     case .downloading(let progress), .paused(let progress):
       [
-        size(progress.receivedBytes), size(progress.totalBytes).map { "of \($0)" },
-        entry.bytesPerSecond.flatMap { size(Int64($0)) }.map { "\($0)/s" },
+        size(progress.receivedBytes), size(progress.totalBytes).map { localized("of \($0)") },
+        entry.bytesPerSecond.flatMap { size(Int64($0)) }.map { localized("\($0)/s") },
         entry.secondsLeft.map {
-          "\(Duration.seconds($0).formatted(.units(allowed: [.hours, .minutes, .seconds], width: .narrow))) left"
+          localized(
+            "\(Duration.seconds($0).formatted(.units(allowed: [.hours, .minutes, .seconds], width: .narrow))) left")
         },
       ].compactMap { $0 }.joined(separator: " ")
-    case .failed: "Not downloaded"
+    case .failed: localized("Not downloaded")
     }
   }
 
   private var memory: String? {
     guard let estimate = entry.estimate, let needed = size(estimate.totalBytes) else { return nil }
     return estimate.fits
-      ? "takes \(needed) of memory" : "needs \(needed) of memory, \(size(estimate.limitBytes) ?? "less") are there"
+      ? localized("takes \(needed) of memory")
+      : localized("needs \(needed) of memory, \(size(estimate.limitBytes) ?? "0") are there")
   }
 
   private func size(_ bytes: Int64?) -> String? { bytes?.formatted(.byteCount(style: .file)) }

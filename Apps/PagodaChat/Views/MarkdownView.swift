@@ -114,7 +114,7 @@ private struct CodeView: View {
     VStack(alignment: .leading, spacing: 6) {
       if !isContinuation {
         HStack {
-          Text(language ?? "code").font(.caption).foregroundStyle(.secondary)
+          Text(language ?? localized("code")).font(.caption).foregroundStyle(.secondary)
           Spacer()
           Button("Copy code", systemImage: "doc.on.doc") { copyToPasteboard(text) }
             .labelStyle(.iconOnly).buttonStyle(.borderless).disabled(isContinued)
@@ -127,7 +127,7 @@ private struct CodeView: View {
     .padding(.bottom, isContinued ? 0 : 10)
     .background(Color.secondary.opacity(0.12), in: outline)
     .accessibilityElement(children: .contain)
-    .accessibilityLabel("Code, \(language ?? "no language")")
+    .accessibilityLabel(language.map { localized("Code, \($0)") } ?? localized("Code"))
   }
 }
 

@@ -14,7 +14,7 @@ struct MessageView: View {
     VStack(alignment: .leading, spacing: 6) {
       Text(speaker).font(.caption).foregroundStyle(.secondary)
       if !message.reasoning.isEmpty {
-        DisclosureGroup(message.text.isEmpty && message.state == .streaming ? "Thinking…" : "Thinking") {
+        DisclosureGroup(thinkingTitle) {
           Text(message.reasoning).foregroundStyle(.secondary).textSelection(.enabled)
             .frame(maxWidth: .infinity, alignment: .leading)
         }
@@ -27,7 +27,9 @@ struct MessageView: View {
       MarkdownView(blocks: transcript.shownBlocks(of: message))
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
         ProgressView().controlSize(.small)
-          .accessibilityLabel(transcript.isWaitingForModel ? "Waiting for the model to load" : "Waiting for the answer")
+          .accessibilityLabel(
+            transcript.isWaitingForModel
+              ? localized("Waiting for the model to load") : localized("Waiting for the answer"))
         if let text = transcript.promptProgressText { Text(text).font(.caption).foregroundStyle(.secondary) }
       }
       if let note { Text(note).font(.caption).foregroundStyle(.secondary) }
@@ -45,6 +47,10 @@ struct MessageView: View {
     switch message.state {
     case .complete, .streaming: message.id == transcript.messages.last?.id ? transcript.omissionText : nil
     case .stopped: "Stopped"
+  private var thinkingTitle: String {
+    message.text.isEmpty && message.state == .streaming ? localized("Thinking…") : localized("Thinking")
+  }
+
     case .cutOff: "Cut off at the token limit"
     case .failed(let reason): "Failed: \(reason)"
     }
@@ -57,7 +63,7 @@ struct MessageView: View {
           transcript.showAlternative(of: message.id, offset: -1)
         }
         .disabled(alternative.number == 1)
-        Text("\(alternative.number) of \(alternative.count)").font(.caption).monospacedDigit()
+        Text(localized("\(alternative.number) of \(alternative.count)")).font(.caption).monospacedDigit()
         Button("Next version", systemImage: "chevron.right") { transcript.showAlternative(of: message.id, offset: 1) }
           .disabled(alternative.number == alternative.count)
       }

@@ -25,7 +25,7 @@ struct ModelSheet: View {
         TextField("Context in tokens", value: $model.settings.contextLength, format: .number)
         Toggle("Compact cache (8 bits)", isOn: $model.settings.compactCache)
         Stepper(value: $model.settings.parallelAnswers, in: 1...64, step: 1) {
-          Text("\(model.settings.parallelAnswers) answers at the same time")
+          Text(localized("\(model.settings.parallelAnswers) answers at the same time"))
         }
       }
       .formStyle(.grouped)
@@ -52,9 +52,11 @@ struct ModelSheet: View {
       VStack(alignment: .leading, spacing: 4) {
         ProgressView(value: min(1, Double(estimate.totalBytes) / Double(max(1, estimate.limitBytes))))
           .accessibilityLabel("Share of the memory")
-        Text("\(size(estimate.totalBytes)) of \(size(estimate.limitBytes)) on \(estimate.device)")
+        Text(localized("\(size(estimate.totalBytes)) of \(size(estimate.limitBytes)) on \(estimate.device)"))
         Text(
-          "Weights \(size(estimate.weightsBytes)), cache \(size(estimate.cacheBytes)), \(estimate.contextLength) tokens"
+          localized(
+            "Weights \(size(estimate.weightsBytes)), cache \(size(estimate.cacheBytes)), \(estimate.contextLength) tokens"
+          )
         )
         .font(.caption).foregroundStyle(.secondary)
       }

@@ -102,7 +102,7 @@ struct AppSettingsView: View {
           }
         SecureField("Hugging Face token", text: $token).onSubmit { Task { await app.setHubToken(token) } }
         HStack {
-          Text(model.settings.modelFolder ?? "Models come from Hugging Face")
+          Text(model.settings.modelFolder ?? localized("Models come from Hugging Face"))
           Spacer()
           Button("Choose Folder…") { choosesFolder = true }
           Button("Use Hugging Face") { Task { await app.useModelFolder(nil) } }
@@ -111,7 +111,8 @@ struct AppSettingsView: View {
         Stepper(value: $model.settings.idleMinutes, in: 0...240, step: 5) {
           Text(
             model.settings.idleMinutes == 0
-              ? "Models stay in memory" : "Models leave memory after \(model.settings.idleMinutes) minutes")
+              ? localized("Models stay in memory")
+              : localized("Models leave memory after \(model.settings.idleMinutes) minutes"))
         }
       }
       .formStyle(.grouped)

@@ -31,7 +31,9 @@ struct SidebarView: View {
       Button("Delete", role: .destructive) { list.answerRemoval(true) }
       Button("Cancel", role: .cancel) { list.answerRemoval(false) }
     } message: {
-      Text("\(list.removalCandidate?.title ?? "It") can be brought back with Undo Delete Chat until Pagoda is closed.")
+      Text(
+        localized(
+          "\(list.removalCandidate?.title ?? "") can be brought back with Undo Delete Chat until Pagoda is closed."))
     }
     .overlay {
       if list.hits.isEmpty && !list.query.isEmpty {
@@ -52,7 +54,7 @@ struct SidebarView: View {
           title = hit.conversation.title
           renamedID = hit.id
         }
-        Button(hit.conversation.isPinned ? "Unpin" : "Pin") { list.togglePin(hit.id) }
+        Button(hit.conversation.isPinned ? localized("Unpin") : localized("Pin")) { list.togglePin(hit.id) }
         Menu("Move to Folder") {
           ForEach(list.folders, id: \.self) { folder in Button(folder) { list.move(hit.id, to: folder) } }
           Button("New Folder…") {
@@ -85,7 +87,7 @@ private struct SidebarRow: View {
   let isAnswering: Bool
   let isSearch: Bool
 
-  private var title: String { hit.conversation.title.isEmpty ? "New Chat" : hit.conversation.title }
+  private var title: String { hit.conversation.title.isEmpty ? localized("New Chat") : hit.conversation.title }
 
   var body: some View {
     HStack {

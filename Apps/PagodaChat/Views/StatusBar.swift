@@ -15,20 +15,22 @@ struct StatusBar: View {
       Spacer()
       if let stats, stats.completionTokens > 0 {
         if let rate = stats.tokensPerSecond {
-          item("\(rate.formatted(.number.precision(.fractionLength(1)))) tok/s", "Speed")
+          item(localized("\(rate.formatted(.number.precision(.fractionLength(1)))) tok/s"), "Speed")
         }
         if stats.secondsToFirstToken > 0 {
           item(
-            "first token \(stats.secondsToFirstToken.formatted(.number.precision(.fractionLength(2)))) s",
+            localized("first token \(stats.secondsToFirstToken.formatted(.number.precision(.fractionLength(2)))) s"),
             "Time to first token")
         }
         if let engine = app.engines.engine {
-          item("\(stats.contextTokens) of \(engine.contextLength) tokens", "Context")
+          item(localized("\(stats.contextTokens) of \(engine.contextLength) tokens"), "Context")
         }
-        if stats.cachedTokens > 0 { item("\(stats.cachedTokens) cached", "Prompt tokens that needed no computation") }
+        if stats.cachedTokens > 0 {
+          item(localized("\(stats.cachedTokens) cached"), "Prompt tokens that needed no computation")
+        }
       }
       if app.engines.load.blocks > 0 {
-        item("KV \(app.engines.load.usedBlocks)/\(app.engines.load.blocks)", "KV blocks in use")
+        item(localized("KV \(app.engines.load.usedBlocks)/\(app.engines.load.blocks)"), "KV blocks in use")
       }
       serverSwitch
     }
@@ -41,8 +43,8 @@ struct StatusBar: View {
     switch app.engines.state {
     case .unloaded: Text("No model loaded").foregroundStyle(.secondary)
     case .loading(let name, let fraction):
-      ProgressView(value: fraction).frame(width: 80).accessibilityLabel("Loading \(name)")
-      Text("Loading \(name)")
+      ProgressView(value: fraction).frame(width: 80).accessibilityLabel(localized("Loading \(name)"))
+      Text(localized("Loading \(name)"))
     case .ready(let name):
       Label(name, systemImage: "checkmark.circle")
       if let device = app.engines.device { item(device, "Device") }
@@ -81,7 +83,8 @@ struct StatusBar: View {
       })
   }
 
-  private func item(_ text: String, _ label: String) -> some View {
-    Text(text).monospacedDigit().foregroundStyle(.secondary).help(label).accessibilityLabel("\(label): \(text)")
+  private func item(_ text: String, _ label: InterfaceText) -> some View {
+    let label = localized(label)
+    return Text(text).monospacedDigit().foregroundStyle(.secondary).help(label).accessibilityLabel("\(label): \(text)")
   }
 }

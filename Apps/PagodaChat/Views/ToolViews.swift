@@ -41,7 +41,7 @@ struct ToolSettingsView: View {
     switch app.tools.states[server.name] {
     case .ready(let tools): tools.joined(separator: ", ")
     case .failed(let failure): failure.cause
-    case .connecting, nil: "Connecting…"
+    case .connecting, nil: localized("Connecting…")
     }
   }
 }
@@ -53,7 +53,7 @@ struct ToolQuestionView: View {
 
   var body: some View {
     VStack(alignment: .leading, spacing: 6) {
-      Text("\(question.server) wants to run \(question.call.name)").font(.headline)
+      Text(localized("\(question.server) wants to run \(question.call.name)")).font(.headline)
       Text(question.call.arguments).font(.caption).textSelection(.enabled).lineLimit(6)
       HStack {
         Button("Allow Once") { tools.answer(true) }
@@ -75,7 +75,7 @@ struct ToolRoundsView: View {
 
   var body: some View {
     ForEach(rounds.flatMap(\.runs)) { run in
-      DisclosureGroup("Used \(run.call.name)") {
+      DisclosureGroup(localized("Used \(run.call.name)")) {
         Text("\(run.call.arguments)\n\(run.result)").font(.caption).textSelection(.enabled)
           .frame(maxWidth: .infinity, alignment: .leading)
       }

@@ -55,7 +55,7 @@ struct TranscriptView: View {
       ComposerView(app: app, transcript: transcript, composer: transcript.composer)
     }
     .dropDestination(for: URL.self) { urls, _ in transcript.composer.attach(urls) }
-    .navigationTitle(transcript.conversation.title.isEmpty ? "New Chat" : transcript.conversation.title)
+    .navigationTitle(transcript.conversation.title.isEmpty ? localized("New Chat") : transcript.conversation.title)
     .onChange(of: transcript.isAnswering) { window.refresh() }
   }
 

@@ -98,7 +98,7 @@ public final class AppModel {
       return FolderModels(folder: folder)
     } catch {
       reason = ChatFailure("The model folder cannot be opened", error)
-      reason?.advice = "Choose \(path) again in the settings."
+      reason?.advice = localized("Choose \(path) again in the settings.")
       return hub
     }
   }

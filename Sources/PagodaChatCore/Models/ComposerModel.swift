@@ -30,7 +30,7 @@ public final class ComposerModel {
     failure = nil
     let number = attachments.count { $0.image != nil } + 1
     do {
-      attachments.append(try Attachment(name: "Image \(number)", image: image))
+      attachments.append(try Attachment(name: localized("Image \(number)"), image: image))
     } catch {
       failure = error as? ChatFailure
     }

@@ -14,24 +14,24 @@ public struct ChatFailure: LocalizedError, Hashable, Sendable {
   public var advice: String?
 
   /// A failure of `title` caused by an error.
-  public init(_ title: String, _ error: any Error) {
-    self.title = title
+  public init(_ title: InterfaceText, _ error: any Error) {
+    self.title = localized(title)
     cause = (error as? HubError)?.message ?? error.localizedDescription
     advice =
       switch error as? PagodaError {
-      case .outOfMemory: "Unload other models, or load a smaller or quantised one."
-      case .contextOverflow: "Begin a new chat, or branch from an earlier message."
-      case .resourceExhausted: "Try again when other answers have ended."
-      case .badFile, .notFound: "Download the model again."
+      case .outOfMemory: localized("Unload other models, or load a smaller or quantised one.")
+      case .contextOverflow: localized("Begin a new chat, or branch from an earlier message.")
+      case .resourceExhausted: localized("Try again when other answers have ended.")
+      case .badFile, .notFound: localized("Download the model again.")
       default: nil
       }
   }
 
   /// A failure with a textual cause.
-  public init(_ title: String, cause: String, advice: String? = nil) {
-    self.title = title
-    self.cause = cause
-    self.advice = advice
+  public init(_ title: InterfaceText, cause: InterfaceText, advice: InterfaceText? = nil) {
+    self.title = localized(title)
+    self.cause = localized(cause)
+    self.advice = advice.map { localized($0) }
   }
 
   /// Title and cause.

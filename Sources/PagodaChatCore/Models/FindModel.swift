@@ -43,7 +43,7 @@ public final class FindModel {
   public func status(in messages: [ChatMessage]) -> String? {
     guard !query.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty else { return nil }
     let all = matches(in: messages)
-    return all.isEmpty ? "Not found" : "\(min(position, all.count - 1) + 1) of \(all.count)"
+    return all.isEmpty ? localized("Not found") : localized("\(min(position, all.count - 1) + 1) of \(all.count)")
   }
 
   /// Goes `steps` matches on, or back; after the last comes the first.

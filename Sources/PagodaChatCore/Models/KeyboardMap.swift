@@ -70,8 +70,8 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
     }
   }
 
-  init(_ title: String, _ key: Key, _ modifiers: Set<Modifier> = [.command]) {
-    self.title = title
+  init(_ title: InterfaceText, _ key: Key, _ modifiers: Set<Modifier> = [.command]) {
+    self.title = localized(title)
     self.key = key
     self.modifiers = modifiers
   }

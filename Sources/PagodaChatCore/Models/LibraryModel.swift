@@ -37,10 +37,10 @@ public struct LibraryEntry: Hashable, Sendable, Identifiable {
   /// The VoiceOver label of the whole row; name and details are also read separately.
   public var spokenLabel: String {
     switch state {
-    case .ready: "Model, ready"
-    case .downloading: "Model, being downloaded"
-    case .paused: "Model, download paused"
-    case .failed: "Model, download failed"
+    case .ready: localized("Model, ready")
+    case .downloading: localized("Model, being downloaded")
+    case .paused: localized("Model, download paused")
+    case .failed: localized("Model, download failed")
     }
   }
 

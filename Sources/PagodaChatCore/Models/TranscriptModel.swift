@@ -107,13 +107,15 @@ public final class TranscriptModel: Identifiable {
   /// How far the model has read a long prompt, in words; nil when there is nothing to wait for.
   public var promptProgressText: String? {
     guard let progress = promptProgress else { return nil }
-    let left = progress.estimatedSecondsLeft.map { ", \(Int(max($0, 1).rounded(.up))) s left" } ?? ""
-    return "Reading \(Int(progress.fraction * 100)) %\(left)"
+    let percent = Int(progress.fraction * 100)
+    guard let left = progress.estimatedSecondsLeft else { return localized("Reading \(percent) %") }
+    return localized("Reading \(percent) %, \(Int(max(left, 1).rounded(.up))) s left")
   }
 
   /// A note that the oldest messages were left out; nil if all were read.
   public var omissionText: String? {
-    omittedMessages == 0 ? nil : "The context is full: the oldest \(omittedMessages) messages were not read."
+    omittedMessages == 0
+      ? nil : localized("The context is full: the oldest \(omittedMessages) messages were not read.")
   }
 
   /// Exports the conversation.
@@ -160,7 +162,7 @@ public final class TranscriptModel: Identifiable {
     attempt("The chat cannot be saved") { try store.save(conversation) }
   }
 
-  func attempt(_ title: String, _ work: () throws -> Void) {
+  func attempt(_ title: InterfaceText, _ work: () throws -> Void) {
     if isRemoved { return }
     do { try work() } catch { failure = ChatFailure(title, error) }
   }

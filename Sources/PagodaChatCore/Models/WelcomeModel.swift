@@ -23,9 +23,9 @@ public struct ModelOffer: Hashable, Sendable, Identifiable {
 
   /// "Fits" and the expected speed, in words.
   public var note: String {
-    guard fits else { return "Needs more memory than this machine can spare" }
-    guard let speed = tokensPerSecond else { return "Fits" }
-    return speed < 5 ? "Fits, but slow" : "Fits, up to \(Int(speed)) tokens per second"
+    guard fits else { return localized("Needs more memory than this machine can spare") }
+    guard let speed = tokensPerSecond else { return localized("Fits") }
+    return speed < 5 ? localized("Fits, but slow") : localized("Fits, up to \(Int(speed)) tokens per second")
   }
 }
 

@@ -36,8 +36,9 @@ public struct FoundModel: Hashable, Sendable, Identifiable {
 
   /// Format, size and fit, in words; empty if nothing is known.
   public var details: String {
-    let size = sizeBytes.map { "\((Double($0) / 1e9 * 10).rounded() / 10) GB" }
-    return [format, size, fits.map { $0 ? "fits" : "does not fit as it is" }].compactMap { $0 }.joined(separator: ", ")
+    let size = sizeBytes.map { localized("\((Double($0) / 1e9 * 10).rounded() / 10) GB") }
+    return [format, size, fits.map { $0 ? localized("fits") : localized("does not fit as it is") }].compactMap { $0 }
+      .joined(separator: ", ")
   }
 }
 
@@ -80,7 +81,8 @@ extension HubModels {
       FoundModel(
         id: hit.id, downloads: hit.downloads,
         obstacle: !hit.hasWeights
-          ? "has no safetensors and no GGUF" : hit.isGated ? "access must be requested on the hub" : nil,
+          ? localized("has no safetensors and no GGUF")
+          : hit.isGated ? localized("access must be requested on the hub") : nil,
         format: hit.format, sizeBytes: hit.weightBytes)
     }
   }

@@ -81,10 +81,12 @@ public struct TokenStats: Codable, Hashable, Sendable {
   /// Tokens, speed and waiting time in words; nil before the first token.
   public var summary: String? {
     guard completionTokens > 0 else { return nil }
-    var parts = ["\(completionTokens) token\(completionTokens == 1 ? "" : "s")"]
-    if let rate = tokensPerSecond { parts.append("\((rate * 10).rounded() / 10) per second") }
-    if secondsToFirstToken > 0 { parts.append("first after \((secondsToFirstToken * 100).rounded() / 100) s") }
-    if cachedTokens > 0 { parts.append("\(cachedTokens) of \(promptTokens) prompt tokens cached") }
+    var parts = [completionTokens == 1 ? localized("1 token") : localized("\(completionTokens) tokens")]
+    if let rate = tokensPerSecond { parts.append(localized("\((rate * 10).rounded() / 10) per second")) }
+    if secondsToFirstToken > 0 {
+      parts.append(localized("first after \((secondsToFirstToken * 100).rounded() / 100) s"))
+    }
+    if cachedTokens > 0 { parts.append(localized("\(cachedTokens) of \(promptTokens) prompt tokens cached")) }
     return parts.joined(separator: ", ")
   }
 

@@ -105,9 +105,13 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
 
   /// The VoiceOver label of the whole message; its text is also read separately.
   public var spokenLabel: String {
-    if role == .assistant { return "Answer of \(modelName ?? "the model")" }
+    if role == .assistant { return modelName.map { localized("Answer of \($0)") } ?? localized("Answer of the model") }
     let count = attachments?.count ?? 0
-    return count == 0 ? "Your message" : "Your message with \(count) file\(count == 1 ? "" : "s")"
+    switch count {
+    case 0: return localized("Your message")
+    case 1: return localized("Your message with 1 file")
+    default: return localized("Your message with \(count) files")
+    }
   }
 
   /// The message in the engine's form. Reasoning of earlier turns is included: the template decides what to keep.

@@ -9,7 +9,7 @@ public struct StoreError: LocalizedError, Hashable, Sendable {
   public var errorDescription: String? { message }
 
   /// An error with a message.
-  public init(_ message: String) { self.message = message }
+  public init(_ message: InterfaceText) { self.message = localized(message) }
 }
 
 /// One line per record: eight hex digits of CRC-32, a space, and the payload, which contains no newline (JSON).

@@ -31,7 +31,7 @@ struct StoreReader {
       fileVersion = version
       return nil
     } catch let error as DecodingError {
-      throw StoreError("\(file.path) has a record that this program does not understand: \(error)")
+      throw StoreError("\(file.path) has a record that this program does not understand: \(String(describing: error))")
     }
   }
 

@@ -23,23 +23,23 @@ public enum ConversationExport: String, CaseIterable, Sendable {
   public func fileName(of conversation: Conversation) -> String {
     let kept = conversation.title.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : " " }
     let words = String(kept).split(separator: " ").joined(separator: " ")
-    return (words.isEmpty ? "Chat" : String(words.prefix(60))) + "." + fileExtension
+    return (words.isEmpty ? localized("Chat") : String(words.prefix(60))) + "." + fileExtension
   }
 
   private static func markdown(_ conversation: Conversation, _ path: [ChatMessage]) -> String {
-    var parts = ["# \(conversation.title.isEmpty ? "Chat" : conversation.title)"]
+    var parts = ["# \(conversation.title.isEmpty ? localized("Chat") : conversation.title)"]
     if !conversation.settings.instructions.isEmpty { parts.append("> \(quoted(conversation.settings.instructions))") }
     for message in path {
-      parts.append(message.role == .user ? "## You" : "## \(message.modelName ?? "Model")")
+      parts.append(message.role == .user ? "## \(localized("You"))" : "## \(message.modelName ?? localized("Model"))")
       if !message.reasoning.isEmpty {
         let thinking = message.reasoning.trimmingCharacters(in: .whitespacesAndNewlines)
-        parts.append("<details><summary>Thinking</summary>\n\n\(thinking)\n\n</details>")
+        parts.append("<details><summary>\(localized("Thinking"))</summary>\n\n\(thinking)\n\n</details>")
       }
       parts += (message.attachments ?? []).map(\.markdown)
       parts.append(message.text.trimmingCharacters(in: .whitespacesAndNewlines))
-      if case .failed(let reason) = message.state { parts.append("*The answer failed: \(reason)*") }
-      if message.state == .stopped { parts.append("*Stopped.*") }
-      if message.state == .cutOff { parts.append("*Cut off at the token limit.*") }
+      if case .failed(let reason) = message.state { parts.append("*\(localized("The answer failed")): \(reason)*") }
+      if message.state == .stopped { parts.append("*\(localized("Stopped")).*") }
+      if message.state == .cutOff { parts.append("*\(localized("Cut off at the token limit")).*") }
     }
     return parts.joined(separator: "\n\n") + "\n"
   }

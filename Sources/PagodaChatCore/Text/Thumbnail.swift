@@ -27,8 +27,8 @@ extension Attachment {
 
   /// What VoiceOver says: the name, and the size of an image.
   public var spokenLabel: String {
-    guard let image else { return "File \(name)" }
-    guard let (width, height) = try? image.pixelSize else { return "Image \(name)" }
-    return "Image \(name), \(width) by \(height) pixels"
+    guard let image else { return localized("File \(name)") }
+    guard let (width, height) = try? image.pixelSize else { return localized("Image \(name)") }
+    return localized("Image \(name), \(width) by \(height) pixels")
   }
 }
