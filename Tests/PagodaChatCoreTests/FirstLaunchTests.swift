@@ -25,14 +25,16 @@ struct SizedLoader: ModelLoader {
   func estimate(_ source: ModelSource, _ settings: LoadSettings) async throws -> MemoryEstimate {
     let info = try await Engine.inspect(source, options: settings.applied(to: EngineOptions(device: .cpu)))
     let weights = info.plan.weightsBytes  // caches of this machine's size would make the test depend on it
-    return MemoryEstimate(weightsBytes: weights, workingBytes: weights / 4 + (512 << 20), limitBytes: limit)
+    var estimate = MemoryEstimate(weightsBytes: weights, workingBytes: weights / 4 + (512 << 20), limitBytes: limit)
+    estimate.bytesPerToken = info.bytesPerToken
+    return estimate
   }
 }
 
 @MainActor @Suite struct FirstLaunchTests {
   @Test(arguments: [
     (4, "Apple M1", "Qwen3.5 2B"), (24, "Apple M4 Pro", "Qwen3.5 9B"), (24, "Apple A17 Pro", "Qwen3.5 4B"),
-    (96, "Apple M2 Ultra", "Qwen3.5 27B"), (96, "Apple M4", "Qwen3.5 9B"), (96, "Some Chip", "Qwen3.5 27B"),
+    (96, "Apple M2 Ultra", "Qwen3.5 27B"), (96, "Apple M4", "Qwen3.5 35B-A3B"), (96, "Some Chip", "Qwen3.5 27B"),
   ])
   func a_model_suits_memory_and_chip(_ gigabytes: Int64, _ chip: String, _ title: String) async throws {
     try await withFolder { folder in
@@ -42,6 +44,7 @@ struct SizedLoader: ModelLoader {
       await welcome.prepare()
       #expect(welcome.offers.map(\.title).contains(title) && welcome.offers.count >= 3)
       #expect(welcome.offers.filter(\.isRecommended).map(\.title) == [title], "\(welcome.offers.map(\.note))")
+      #expect(Set(welcome.offers.map(\.id)).count == welcome.offers.count)
       #expect(welcome.offers.allSatisfy { $0.downloadBytes > 100 << 20 && !$0.note.isEmpty })
     }
   }

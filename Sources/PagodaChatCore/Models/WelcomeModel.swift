@@ -32,15 +32,19 @@ public struct ModelOffer: Hashable, Sendable, Identifiable {
 /// The first launch.
 @MainActor @Observable
 public final class WelcomeModel {
-  /// The models to choose from, smallest first; empty until ``prepare()``.
+  /// The models to choose from, the best last; empty until ``prepare()``.
   public private(set) var offers: [ModelOffer] = []
   /// The model being downloaded; it is loaded when it is complete.
   public private(set) var chosen: String?
 
-  /// A family with a repository of 4-bit weights for each size.
+  /// A family by size, with a repository of 4-bit weights for each; they are not all named alike.
   static let sizes = [
-    ("qwen3.5-0.8b", "Qwen3.5 0.8B"), ("qwen3.5-2b", "Qwen3.5 2B"), ("qwen3.5-4b", "Qwen3.5 4B"),
-    ("qwen3.5-9b", "Qwen3.5 9B"), ("qwen3.5-27b", "Qwen3.5 27B"),
+    ("qwen3.5-0.8b", "Qwen3.5 0.8B", "mlx-community/Qwen3.5-0.8B-MLX-4bit"),
+    ("qwen3.5-2b", "Qwen3.5 2B", "mlx-community/Qwen3.5-2B-MLX-4bit"),
+    ("qwen3.5-4b", "Qwen3.5 4B", "mlx-community/Qwen3.5-4B-MLX-4bit"),
+    ("qwen3.5-9b", "Qwen3.5 9B", "mlx-community/Qwen3.5-9B-MLX-4bit"),
+    ("qwen3.5-35b-a3b", "Qwen3.5 35B-A3B", "mlx-community/Qwen3.5-35B-A3B-4bit"),
+    ("qwen3.5-27b", "Qwen3.5 27B", "mlx-community/Qwen3.5-27B-4bit"),
   ]
   /// Slower than people read is not recommended.
   static let pleasantSpeed = 12.0
@@ -67,13 +71,13 @@ public final class WelcomeModel {
     settings.contextLength = 16384
     settings.parallelAnswers = 1
     var found: [ModelOffer] = []
-    for (shape, title) in Self.sizes {
+    for (shape, title, repository) in Self.sizes {
       guard let estimate = try? await app.engines.estimate(.shape(shape), settings) else { continue }
-      let name = title.replacingOccurrences(of: " ", with: "-")
+      let read = estimate.bytesPerToken > 0 ? estimate.bytesPerToken : max(estimate.weightsBytes, 1)
       found.append(
         ModelOffer(
-          id: "mlx-community/\(name)-MLX-4bit", title: title, downloadBytes: estimate.weightsBytes, estimate: estimate,
-          tokensPerSecond: chip.bytesPerSecond.map { $0 / Double(max(estimate.weightsBytes, 1)) }))
+          id: repository, title: title, downloadBytes: estimate.weightsBytes, estimate: estimate,
+          tokensPerSecond: chip.bytesPerSecond.map { $0 / Double(read) }))
     }
     let best = found.lastIndex { $0.fits && ($0.tokensPerSecond ?? .infinity) >= Self.pleasantSpeed }
     if let best = best ?? found.firstIndex(where: \.fits) { found[best].isRecommended = true }

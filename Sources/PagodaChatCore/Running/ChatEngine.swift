@@ -83,6 +83,8 @@ public struct MemoryEstimate: Hashable, Sendable {
   public var limitBytes: Int64
   /// The KV cache alone; part of `workingBytes`.
   public var cacheBytes: Int64 = 0
+  /// Bytes of weights that each token reads: of a mixture's experts only those that it is routed to; 0 if not known.
+  public var bytesPerToken: Int64 = 0
   /// The longest conversation that was planned for, in tokens.
   public var contextLength = 0
   /// The longest conversation that the model supports, in tokens.
@@ -134,6 +136,7 @@ public struct EngineLoader: ModelLoader {
     var estimate = MemoryEstimate(
       weightsBytes: info.plan.weightsBytes, workingBytes: info.plan.totalBytes - info.plan.weightsBytes,
       limitBytes: info.plan.deviceLimitBytes)
+    estimate.bytesPerToken = info.bytesPerToken
     estimate.cacheBytes = info.plan.kvBytes
     estimate.contextLength = info.plan.maximumModelLength
     estimate.longestContext = info.contextLength
