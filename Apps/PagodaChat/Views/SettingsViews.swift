@@ -23,6 +23,11 @@ struct ChatSettingsView: View {
           Menu("Use Preset") {
             ForEach(app.settings.settings.presets) { preset in Button(preset.name) { transcript.use(preset) } }
           }
+          Menu("Delete Preset") {
+            ForEach(app.settings.settings.presets) { preset in
+              Button(preset.name, role: .destructive) { app.settings.removePreset(preset.name) }
+            }
+          }
           HStack {
             TextField("Name of a preset", text: $presetName)
             Button("Save as Preset") {

@@ -8,6 +8,7 @@ struct SidebarView: View {
   @State private var title = ""
   @State private var movedID: UUID?
   @State private var folder = ""
+  @State private var renamedFolder: String?
 
   var body: some View {
     List(selection: $list.selection) {
@@ -25,6 +26,11 @@ struct SidebarView: View {
     .alert("New Folder", isPresented: isMoving) {
       TextField("Name", text: $folder)
       Button("Move") { if let movedID { list.move(movedID, to: folder) } }
+      Button("Cancel", role: .cancel) {}
+    }
+    .alert("Rename Folder", isPresented: isRenamingFolder) {
+      TextField("Name", text: $folder)
+      Button("Rename") { if let renamedFolder { list.renameFolder(renamedFolder, to: folder) } }
       Button("Cancel", role: .cancel) {}
     }
     .confirmationDialog("Delete this chat?", isPresented: isRemoving, titleVisibility: .visible) {
@@ -63,6 +69,12 @@ struct SidebarView: View {
           }
           Button("No Folder") { list.move(hit.id, to: nil) }
         }
+        if let name = hit.conversation.folder {
+          Button("Rename Folder…") {
+            folder = name
+            renamedFolder = name
+          }
+        }
         Divider()
         Button("Delete", role: .destructive) { list.askToRemove(hit.id) }
       }
@@ -71,6 +83,10 @@ struct SidebarView: View {
 
   private var isMoving: Binding<Bool> {
     Binding(get: { movedID != nil }, set: { if !$0 { movedID = nil } })
+  }
+
+  private var isRenamingFolder: Binding<Bool> {
+    Binding(get: { renamedFolder != nil }, set: { if !$0 { renamedFolder = nil } })
   }
 
   private var isRemoving: Binding<Bool> {
