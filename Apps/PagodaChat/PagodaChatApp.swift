@@ -68,7 +68,11 @@ final class StartState {
       do {
         let given = ProcessInfo.processInfo.environment["PAGODA_CHAT_FOLDER"]  // UI tests have their own folder
         let folder = given.map { URL(filePath: $0) } ?? AppModel.defaultFolder
-        result = .success(try await AppModel.open(folder: folder))
+        let app = try await AppModel.open(folder: folder, speaker: SystemSpeaker())
+        result = .success(app)
+        #if canImport(AppKit)
+        QuickPanel.shared.follow(app)
+        #endif
       } catch {
         result = .failure(ChatFailure("Pagoda cannot open its chats", error))
       }

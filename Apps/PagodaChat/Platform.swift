@@ -58,6 +58,7 @@ extension KeyEquivalent {
     case .special(.return): self = .return
     case .special(.escape): self = .escape
     case .special(.delete): self = .delete
+    case .special(.space): self = .space
     }
   }
 }

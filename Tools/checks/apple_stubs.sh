@@ -21,8 +21,8 @@ stub() {
       "Tests/Stubs/$name"/*.swift
   done
 }
-stub "$work" UniformTypeIdentifiers AppIntents FoundationModels XCTest AnyLanguageModel
-stub "$work/macos" AppKit SwiftUI
+stub "$work" UniformTypeIdentifiers AVFoundation NaturalLanguage AppIntents FoundationModels XCTest AnyLanguageModel
+stub "$work/macos" AppKit Carbon SwiftUI
 stub "$work/ios" UIKit SwiftUI
 
 # Names of these files have no spaces.
@@ -62,6 +62,9 @@ planted app Apps/PagodaChat/Views/ContentView.swift 'NavigationSplitView' 'Navig
 planted app Apps/PagodaChat/Views/WelcomeView.swift 'welcome.choose(' 'welcome.chose(' chose
 planted app Apps/PagodaChat/Views/ToolViews.swift 'always: true' 'forever: true' forever
 planted app Apps/PagodaChat/Views/MessageView.swift 'textSelection' 'textSelektion' textSelektion
+planted app Apps/PagodaChat/QuickPanel.swift 'UInt32(kVK_Space)' 'kVK_Space' UInt32
+planted app Apps/PagodaChat/SystemSpeaker.swift 'didFinish' 'didEnd' AVSpeechSynthesizerDelegate
+planted app Apps/PagodaChat/Views/FormulaView.swift 'scaleEffect' 'scaleEfect' scaleEfect
 planted app Apps/PagodaChat/MacApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
 planted app Apps/PagodaChat/AskIntent.swift 'dialog: Intent' 'dialogue: Intent' dialogue
 planted app Apps/PagodaChat/AskIntent.swift 'question: String' 'question: Character' Character
@@ -73,4 +76,4 @@ planted anymodel Apps/Examples/AnyLanguageModel/Sources/Adapter/PagodaModel.swif
 planted adapter Sources/PagodaFoundationModels/PagodaLanguageModel.swift 'streamingInto channel' 'into channel' LanguageModelExecutor
 planted uitests Apps/PagodaChatUITests/ChatUITests.swift 'waitForNonExistence' 'waitForAbsence' waitForAbsence
 echo "${#app[@]} files of the app for macOS and iOS, ${#example[@]} of the example, $((${#adapter[@]} + ${#anymodel[@]})) of the" \
-  "adapters, ${#uitests[@]} of the UI tests type-check; 14 planted errors caught"
+  "adapters, ${#uitests[@]} of the UI tests type-check; 17 planted errors caught"

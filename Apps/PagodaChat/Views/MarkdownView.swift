@@ -75,6 +75,27 @@ private func inline(_ text: String) -> AttributedString {
   return (try? AttributedString(markdown: text.replacingFormulas(), options: options)) ?? AttributedString(text)
 }
 
+/// A message as one text, so that a selection may span all of it.
+struct SelectableMessageView: View {
+  let pieces: [SelectablePiece]
+
+  var body: some View {
+    Text(content).textSelection(.enabled)
+  }
+
+  private var content: AttributedString {
+    var result = AttributedString()
+    for (index, piece) in pieces.enumerated() {
+      if index > 0 { result += AttributedString("\n\n") }
+      var part = piece.style == .verbatim ? AttributedString(piece.text) : inline(piece.text)
+      if piece.style == .verbatim { part.font = .system(.body, design: .monospaced) }
+      if piece.style == .heading { part.font = .headline }
+      result += part
+    }
+    return result
+  }
+}
+
 private struct CodeView: View {
   let language: String?
   let text: String

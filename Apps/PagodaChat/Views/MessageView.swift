@@ -8,7 +8,7 @@ struct MessageView: View {
   let window: ConversationListModel
   let transcript: TranscriptModel
 
-  private var speaker: String { message.role == .user ? "You" : message.modelName ?? "Model" }
+  private var speaker: String { message.role == .user ? localized("You") : message.modelName ?? localized("Model") }
 
   var body: some View {
     VStack(alignment: .leading, spacing: 6) {
@@ -24,7 +24,11 @@ struct MessageView: View {
         HStack(spacing: 6) { ForEach(attachments) { AttachmentView(attachment: $0) } }
       }
       if let rounds = message.toolRounds { ToolRoundsView(rounds: rounds) }
-      MarkdownView(blocks: transcript.shownBlocks(of: message))
+      if transcript.selectableID == message.id {
+        SelectableMessageView(pieces: transcript.shownBlocks(of: message).selectablePieces)
+      } else {
+        MarkdownView(blocks: transcript.shownBlocks(of: message))
+      }
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
         ProgressView().controlSize(.small)
           .accessibilityLabel(
@@ -43,16 +47,24 @@ struct MessageView: View {
     .accessibilityLabel(message.spokenLabel)
   }
 
-  private var note: String? {
-    switch message.state {
-    case .complete, .streaming: message.id == transcript.messages.last?.id ? transcript.omissionText : nil
-    case .stopped: "Stopped"
   private var thinkingTitle: String {
     message.text.isEmpty && message.state == .streaming ? localized("Thinking…") : localized("Thinking")
   }
 
-    case .cutOff: "Cut off at the token limit"
-    case .failed(let reason): "Failed: \(reason)"
+  private var note: String? {
+    switch message.state {
+    case .complete, .streaming: message.id == transcript.messages.last?.id ? transcript.omissionText : nil
+    case .stopped: localized("Stopped")
+    case .cutOff: localized("Cut off at the token limit")
+    case .failed(let reason): localized("Failed: \(reason)")
+    }
+  }
+
+  @ViewBuilder private var speechButton: some View {
+    if app.speech.messageID == message.id {
+      Button("Stop Reading", systemImage: "speaker.slash") { app.speech.stop() }
+    } else {
+      Button("Read Aloud", systemImage: "speaker.wave.2") { app.speech.toggle(message) }
     }
   }
 
@@ -68,6 +80,9 @@ struct MessageView: View {
           .disabled(alternative.number == alternative.count)
       }
       Button("Copy", systemImage: "doc.on.doc") { copyToPasteboard(message.text) }
+      Button("Select Text", systemImage: "character.cursor.ibeam") { transcript.toggleSelectable(message.id) }
+        .help("Shows the message as one text, to select across its paragraphs")
+      if app.speech.isAvailable { speechButton }
       ShareLink("Share", item: message.text)
       if message.role == .user {
         Button("Edit", systemImage: "pencil") { transcript.composer.edit(message) }

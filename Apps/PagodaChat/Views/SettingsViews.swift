@@ -98,6 +98,9 @@ struct AppSettingsView: View {
         .tabItem { Label("New Chats", systemImage: "bubble.left") }
       Form {
         Toggle("Return sends; otherwise Command-Return does", isOn: $model.settings.returnSends)
+        #if canImport(AppKit)
+        Toggle("Option-Space asks a quick question from any program", isOn: $model.settings.hasQuickPanel)
+        #endif
         Toggle("The model writes titles of chats", isOn: $model.settings.modelWritesTitles)
         Button("Import Chats…") { choosesChats = true }
           .fileImporter(isPresented: $choosesChats, allowedContentTypes: [.data], allowsMultipleSelection: false) {

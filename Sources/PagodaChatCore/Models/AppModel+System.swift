@@ -5,7 +5,8 @@ extension AppModel {
   /// The system is short of memory: chats that no window shows go first, then a model that has answered no one for a while,
   /// and if programs are about to be ended any model that answers no one. It is loaded again for the next message.
   public func relieve(_ pressure: MemoryPressure, now: ContinuousClock.Instant = .now) async {
-    conversations.pool.dropCaches(keeping: Set(conversations.pool.shownIDs))
+    let shown = conversations.pool.shownIDs + [quickPanel.transcript?.id].compactMap { $0 }
+    conversations.pool.dropCaches(keeping: Set(shown))
     engines.refresh()
     guard engines.engine != nil, !isInUse else { return }
     if pressure == .critical || now - idleSince >= Self.idleUnderPressure { await engines.unload() }
@@ -16,6 +17,7 @@ extension AppModel {
   /// The app is no longer on the screen. Where the GPU refuses work there, as on iOS, answers stop and keep their text, and
   /// ``enteredForeground()`` continues them; elsewhere they go on.
   public func enteredBackground(stopsAnswers: Bool) {
+    if stopsAnswers { speech.stop() }
     if stopsAnswers { conversations.pool.pauseAnswers() }
     flush()
   }

@@ -19,6 +19,10 @@ public final class AppModel {
   public let server: ServerModel
   /// Servers of tools.
   public let tools: ToolModel
+  /// Reads messages aloud.
+  public let speech: SpeechModel
+  /// The panel that a key opens from anywhere.
+  @ObservationIgnored public private(set) lazy var quickPanel = QuickPanelModel(app: self)
 
   let access: any FolderAccess
   let secrets: any SecretStore
@@ -34,7 +38,7 @@ public final class AppModel {
   public init(
     folder: URL, loader: any ModelLoader = EngineLoader(), downloader: (any ModelDownloader)? = nil,
     access: any FolderAccess = SystemFolderAccess(), secrets: any SecretStore = SystemSecrets(),
-    memory: any MemoryWatch = SystemMemoryWatch(),
+    memory: any MemoryWatch = SystemMemoryWatch(), speaker: (any Speaker)? = nil,
     connect: @escaping @Sendable (MCPServer) -> any ToolProvider = { MCPClient($0) },
     store given: ConversationStore? = nil
   ) throws {
@@ -52,6 +56,7 @@ public final class AppModel {
     library.failure = reason
     server = ServerModel(engines: engines)
     tools = ToolModel(settings: settings, connect: connect)
+    speech = SpeechModel(speaker: speaker)
     conversations.pool.tools = tools
     engines.findModel = { [weak self] name in
       guard let self, let entry = library.entries.first(where: { $0.id == name }) else { return nil }
@@ -73,9 +78,11 @@ public final class AppModel {
   }
 
   /// The app with its files in `folder`, read and written away from the main thread.
-  public static func open(folder: URL, loader: any ModelLoader = EngineLoader()) async throws -> AppModel {
+  public static func open(
+    folder: URL, loader: any ModelLoader = EngineLoader(), speaker: (any Speaker)? = nil
+  ) async throws -> AppModel {
     let store = try await Task.detached { try ConversationStore(folder: folder, writing: .inBackground) }.value
-    return try AppModel(folder: folder, loader: loader, store: store)
+    return try AppModel(folder: folder, loader: loader, speaker: speaker, store: store)
   }
 
   /// Saves everything and waits for the disk. Call it before the program ends.
@@ -200,9 +207,9 @@ public final class AppModel {
     let text = question.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !text.isEmpty else { throw ChatFailure("No answer", cause: "The question is empty.") }
     await start()
-    let conversation = Conversation(settings: settings.settings.newChats)
-    try conversations.pool.store.save(conversation)
-    guard let transcript = conversations.transcript(of: conversation.id) else { throw EngineModel.noModel }
+    guard let transcript = conversations.addChat(settings: settings.settings.newChats) else {
+      throw conversations.failure ?? EngineModel.noModel
+    }
     transcript.send(text)
     conversations.refresh()
     await withTaskCancellationHandler {

@@ -74,6 +74,13 @@ public final class ConversationListModel {
     return transcript
   }
 
+  /// Starts a conversation that no window has to show. Nil, with a failure, if it cannot be saved.
+  func addChat(settings: ChatSettings) -> TranscriptModel? {
+    let conversation = Conversation(settings: settings)
+    keep { try pool.store.save(conversation) }
+    return transcript(of: conversation.id)
+  }
+
   /// Selects a conversation created elsewhere, for example by branching.
   public func show(_ conversation: Conversation) {
     refresh()

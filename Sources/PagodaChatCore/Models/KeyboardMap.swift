@@ -32,6 +32,8 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
     case escape
     /// ⌫
     case delete
+    /// The space bar.
+    case space
 
     /// Its sign on keyboards.
     public var sign: String {
@@ -39,6 +41,7 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
       case .return: "⏎"
       case .escape: "⎋"
       case .delete: "⌫"
+      case .space: "␣"
       }
     }
   }
@@ -114,6 +117,8 @@ public enum KeyboardMap {
   public static let library = ChatShortcut("Models…", .character("l"), [.command, .shift])
   /// Frees the model's memory.
   public static let unload = ChatShortcut("Unload Model", .character("u"), [.command, .shift])
+  /// Opens the panel for a quick question from any program, if the settings say so.
+  public static let quickPanel = ChatShortcut("Quick Question", .special(.space), [.option])
   /// Shows this map.
   public static let help = ChatShortcut("Keyboard Shortcuts", .character("/"))
 
@@ -121,6 +126,6 @@ public enum KeyboardMap {
   public static let all = [
     newChat, newWindow, send, stop, stopWriting, regenerate, continueAnswer, find, branch, attach, pasteImage,
     exportMarkdown, exportJSON,
-    delete, undoDelete, library, unload, help,
+    delete, undoDelete, library, unload, quickPanel, help,
   ]
 }

@@ -35,6 +35,8 @@ public struct AppSettings: Codable, Hashable, Sendable {
   public var serverOnNetwork = false
   /// The key that programs send to the local server; empty for none on this machine alone.
   public var serverKey = ""
+  /// Whether a key opens the panel for a quick question from anywhere.
+  public var hasQuickPanel = false
   /// The conversation that was open last.
   public var selection: UUID?
 
@@ -60,6 +62,7 @@ public struct AppSettings: Codable, Hashable, Sendable {
     toolConsents = try values.decodeIfPresent([String: ToolConsent].self, forKey: .toolConsents) ?? toolConsents
     serverOnNetwork = try values.decodeIfPresent(Bool.self, forKey: .serverOnNetwork) ?? serverOnNetwork
     serverKey = try values.decodeIfPresent(String.self, forKey: .serverKey) ?? serverKey
+    hasQuickPanel = try values.decodeIfPresent(Bool.self, forKey: .hasQuickPanel) ?? hasQuickPanel
     selection = try values.decodeIfPresent(UUID.self, forKey: .selection)
   }
 }

@@ -26,6 +26,8 @@ public final class TranscriptModel: Identifiable {
   public let find = FindModel()
   /// Whether the view follows the end of the answer.
   public let follower = ScrollFollower()
+  /// The message that is shown as one text, to select across its paragraphs; nil for none.
+  public private(set) var selectableID: UUID?
   /// Token statistics of the answer in progress, or else of the last one.
   public internal(set) var stats = TokenStats()
 
@@ -86,6 +88,9 @@ public final class TranscriptModel: Identifiable {
 
   /// The same in a separate array, which costs time proportional to the number of blocks.
   public func blocks(of message: ChatMessage) -> [MarkdownBlock] { Array(shownBlocks(of: message)) }
+
+  /// Shows a message as one text, or again as blocks.
+  public func toggleSelectable(_ id: UUID) { selectableID = selectableID == id ? nil : id }
 
   /// A message's index among its alternatives, from 1; nil if it has none.
   public func alternative(of id: UUID) -> (number: Int, count: Int)? {

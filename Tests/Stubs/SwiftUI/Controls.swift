@@ -93,6 +93,7 @@ public struct KeyEquivalent: ExpressibleByExtendedGraphemeClusterLiteral, Sendab
   public init(extendedGraphemeClusterLiteral: Character) {}
   public init(_ character: Character) {}
   public static let (delete, escape, `return`): (KeyEquivalent, KeyEquivalent, KeyEquivalent) = ("d", "e", "r")
+  public static let space: KeyEquivalent = " "
 }
 
 public struct KeyboardShortcut {
@@ -111,6 +112,10 @@ public struct ToolbarItem<Content: View>: ToolbarContent {
 }
 
 extension AttributedString {
+  public var font: Font? {
+    get { nil }
+    set {}
+  }
   public var foregroundColor: Color? {
     get { nil }
     set {}

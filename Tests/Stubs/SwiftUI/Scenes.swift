@@ -74,6 +74,10 @@ public struct CommandGroup<Content: View>: Commands {
 }
 
 #if canImport(AppKit)
+@MainActor public final class NSHostingView<Content: View>: NSView {
+  public init(rootView: Content) {}
+}
+
 @MainActor @propertyWrapper public struct NSApplicationDelegateAdaptor<Delegate: NSObject & NSApplicationDelegate> {
   public init(_ type: Delegate.Type = Delegate.self) {}
   public var wrappedValue: Delegate { fatalError() }
