@@ -19,12 +19,13 @@ final class QuickPanel {
   /// Has the key while the settings say so, and shows the panel while its model says so.
   func follow(_ app: AppModel) {
     self.app = app
-    withObservationTracking {
-      setHotKey(app.settings.settings.hasQuickPanel)
-      show(app.quickPanel.isShown)
+    let (hasKey, isShown) = withObservationTracking {
+      (app.settings.settings.hasQuickPanel, app.quickPanel.isShown)
     } onChange: {
       Task { @MainActor in QuickPanel.shared.follow(app) }
     }
+    setHotKey(hasKey)
+    if isShown != (panel?.isVisible ?? false) { show(isShown) }
   }
 
   private func setHotKey(_ isOn: Bool) {
@@ -56,7 +57,7 @@ final class QuickPanel {
     }
     let shown = panel ?? makePanel(app)
     panel = shown
-    if !shown.isVisible { shown.center() }
+    shown.center()
     shown.makeKeyAndOrderFront(nil)
   }
 

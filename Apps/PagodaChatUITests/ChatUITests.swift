@@ -10,6 +10,7 @@ final class ChatUITests: XCTestCase {
     continueAfterFailure = false
     let app = XCUIApplication()
     app.launchEnvironment["PAGODA_CHAT_FOLDER"] = folder.path
+    app.launchArguments += ["-AppleLanguages", "(en)"]  // the tests find buttons by their English names
     app.launch()
     XCTAssertTrue(app.buttons["Send"].waitForExistence(timeout: 120))
     return app

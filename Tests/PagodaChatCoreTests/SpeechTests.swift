@@ -161,7 +161,7 @@ import Testing
       #expect(panel.isShown && panel.transcript === transcript)  // still in progress
       engine.say("1")
       #expect(await eventually { !transcript.isAnswering })
-      await app.relieve(.warning)
+      await app.relieve(.warning, now: app.idleSince)
       #expect(app.conversations.transcript(of: transcript.id) === transcript)  // not another model of the same chat
       app.conversations.remove(transcript.id)
       panel.text = "Two?"
