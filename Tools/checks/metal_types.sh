@@ -53,6 +53,10 @@ compare() {
   count $? "values differ from metal-cpp's"
 }
 
+# A command-line tool on macOS has no default GPU unless it links CoreGraphics: so says Apple's page of
+# MTLCreateSystemDefaultDevice. `pagoda` and every package that uses the core must link it.
+links_core_graphics() { grep -qE 'linkedFramework\("CoreGraphics", \.when\(platforms: \[\.macOS\]\)\)' "$1"; }
+
 # On iOS the memory limit is what the system still grants the app: here 1,000,000 bytes, of which the memory plan may use 90 %.
 app_limit() {
   local program=${planted%.cpp}
@@ -142,6 +146,11 @@ metal_only -DPAGODA_METAL_ONLY
 count $? "a release build for Apple platforms has kernels of other devices"
 ! metal_only
 count $? "kernels of other devices are not where the check looks for them"
+links_core_graphics Package.swift
+count $? "the core does not link CoreGraphics on macOS"
+sed '/linkedFramework("CoreGraphics", .when(platforms: \[.macOS\]))/d' Package.swift >"$planted"
+! links_core_graphics "$planted"
+count $? "a core without CoreGraphics passes"
 app_limit
 steps_on_fake
 with_folder
