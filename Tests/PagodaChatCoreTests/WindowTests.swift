@@ -126,6 +126,25 @@ import Testing
     }
   }
 
+  @Test func a_failure_outside_a_chat_is_shown_in_every_window_until_it_is_read() async throws {
+    try await withFolder { folder in
+      let app = try AppModel(folder: folder, loader: ScriptedLoader(), downloader: ScriptedDownloader())
+      let windows = [app.claimWindow(), app.claimWindow()]
+      #expect(windows.allSatisfy { app.failure(in: $0) == nil })
+      app.importChats(Data("no chats".utf8))
+      app.settings.failure = ChatFailure("The settings cannot be saved", cause: "The disk is full.")
+      windows[1].failure = ChatFailure("Only here", cause: "A test.")
+      #expect(app.failure(in: windows[0])?.title == "The chats cannot be imported")
+      var titles: [String?] = []
+      for _ in 0..<4 {
+        titles.append(app.failure(in: windows[1])?.title)
+        app.dismissFailure(in: windows[1])
+      }
+      #expect(titles == ["Only here", "The chats cannot be imported", "The settings cannot be saved", nil])
+      #expect(app.failure(in: windows[0]) == nil)
+    }
+  }
+
   @Test func drafts_and_the_selection_come_back() async throws {
     try await withFolder { folder in
       var ids: [UUID] = []

@@ -119,14 +119,16 @@ def values_in(text):
 
 
 def habit_faults(app, core):
-    """Shortcuts of the keyboard map that no menu or button has, and a composer that writes line breaks itself: at the end of the text and
-    not at the cursor."""
+    """Shortcuts of the keyboard map that no menu or button has, failures that no window shows, and a composer that writes line breaks
+    itself: at the end of the text and not at the cursor."""
     map_text = (core / "Models/KeyboardMap.swift").read_text(encoding="utf-8")
     views = {path.name: path.read_text(encoding="utf-8") for path in app.rglob("*.swift")}
     faults = []
     for name in re.findall(r"static let (\w+) = ChatShortcut", map_text):
         if name != "quickPanel" and not any(f".keyboardShortcut(KeyboardMap.{name})" in text for text in views.values()):
             faults.append(f"no menu or button has the shortcut {name}")
+    if "app.failure(in: window)" not in views["ContentView.swift"]:
+        faults.append("no window shows that chats or settings cannot be saved")
     if r'"\n"' in views["ComposerView.swift"]:
         faults.append("the composer writes line breaks: that is the text field's, at its cursor")
     return faults
@@ -192,6 +194,7 @@ def self_test():
               ("ChatCommands.swift", ".keyboardShortcut(KeyboardMap.newWindow)", ""),
               ("Views/ComposerView.swift", "composer.send(in: transcript) }  //", 'composer.text += "\\n" }  //'),
               ("Views/MessageView.swift", 'localized("Stopped")', '"Stopped"'),
+              ("Views/ContentView.swift", "app.failure(in: window)", "window.failure"),
               ("Models/FindModel.swift", 'localized("Not found")', '"Not found here"'),
               ("Views/MessageView.swift", r'localized("Failed: \(reason)")', r'"Failed: \(reason)"'),
               ("Views/ComposerView.swift", 'Button("Cancel")', 'Button("Forget")'),

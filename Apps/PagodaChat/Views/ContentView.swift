@@ -23,6 +23,15 @@ struct ContentView: View {
       SidebarView(list: window)
     } detail: {
       VStack(spacing: 0) {
+        if let failure = app.failure(in: window) {
+          HStack {
+            FailureView(failure: failure)
+            Spacer()
+            Button("Dismiss") { app.dismissFailure(in: window) }
+          }
+          .padding(10)
+          .background(Color.orange.opacity(0.12))
+        }
         if let transcript = window.transcript {
           TranscriptView(app: app, window: window, transcript: transcript).id(transcript.id)
         } else {

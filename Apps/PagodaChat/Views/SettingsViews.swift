@@ -109,6 +109,7 @@ struct AppSettingsView: View {
             }
           }
         SecureField("Hugging Face token", text: $token).onSubmit { Task { await app.setHubToken(token) } }
+        if let failure = app.library.failure { FailureView(failure: failure) }
         HStack {
           Text(model.settings.modelFolder ?? localized("Models come from Hugging Face"))
           Spacer()

@@ -29,6 +29,24 @@ extension AppModel {
   var isInUse: Bool { engines.load.running > 0 || server.isOn || conversations.pool.isAnswering }
 }
 
+extension AppModel {
+  /// What failed outside a chat, for a window to show: chats or settings that cannot be saved would be lost without a word.
+  public func failure(in window: ConversationListModel) -> ChatFailure? {
+    window.failure ?? conversations.failure ?? settings.failure
+  }
+
+  /// The user has read it; the next one is shown, if there is another.
+  public func dismissFailure(in window: ConversationListModel) {
+    if window.failure != nil {
+      window.failure = nil
+    } else if conversations.failure != nil {
+      conversations.failure = nil
+    } else {
+      settings.failure = nil
+    }
+  }
+}
+
 extension TranscriptPool {
   /// The conversations that windows show.
   var shownIDs: [UUID] { lists.compactMap { $0.list?.selection } }
