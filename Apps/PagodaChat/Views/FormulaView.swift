@@ -91,7 +91,11 @@ private struct PartView: View {
 
   private func marked(_ mark: FormulaMark, _ inner: Formula) -> some View {
     VStack(spacing: 0) {
-      if mark == .overline { Divider() }
+      if mark == .overline || mark == .bar {
+        Divider()
+      } else if mark != .underline {
+        Text(mark.sign)
+      }
       PartView(part: inner)
       if mark == .underline { Divider() }
     }

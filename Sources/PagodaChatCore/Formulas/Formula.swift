@@ -92,6 +92,19 @@ public enum FormulaMark: String, Hashable, Sendable {
   /// A line below the whole group.
   case underline
 
+  /// The mark alone, for a group that one letter cannot carry.
+  public var sign: String {
+    switch self {
+    case .hat: "^"
+    case .vec: "→"
+    case .dot: "˙"
+    case .ddot: "¨"
+    case .tilde: "~"
+    case .bar, .overline: "‾"
+    case .underline: "_"
+    }
+  }
+
   /// The character that combines with the letter before it.
   var combining: Character {
     switch self {

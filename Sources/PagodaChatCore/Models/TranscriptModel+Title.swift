@@ -12,7 +12,8 @@ extension TranscriptModel {
     let text = "Question: \(question.text.prefix(1000))\n\nAnswer: \(answer.text.prefix(1000))"
     var request = Request(
       messages: [
-        .system("Write a title of two to six words for the conversation. Answer with the title only."), .user(text),
+        .system("Write a title of two to six words for the conversation, in its language. Answer with the title only."),
+        .user(text),
       ], sampling: SamplingParameters(temperature: 0, maximumTokens: 24), thinking: false)
     request.priority = 1  // after answers that someone waits for
     titling = Task { [weak self] in
