@@ -59,8 +59,10 @@ struct SizedLoader: ModelLoader {
       let choosing = Task { await welcome.choose("org/model") }
       #expect(await eventually { hub.state.withLock { $0.last } != nil })
       #expect(!welcome.isNeeded && welcome.chosen == "org/model")
+      #expect(app.library.downloadText == "Downloading org/model")
       hub.last.yield(DownloadProgress(receivedBytes: 3, totalBytes: 6))
       #expect(await eventually { welcome.progress?.fraction == 0.5 })
+      #expect(app.library.downloadText == "Downloading org/model: 50 %")
       app.newChat()
       let transcript = try #require(app.conversations.transcript)
       transcript.send("Hello")
@@ -72,6 +74,7 @@ struct SizedLoader: ModelLoader {
       hub.last.finish()
       await choosing.value
       #expect(app.engines.state == .ready(name: "org/model") && welcome.chosen == nil)
+      #expect(app.library.downloadText == nil)
       #expect(app.settings.settings.modelName == "org/model")
     }
   }
@@ -87,6 +90,7 @@ struct SizedLoader: ModelLoader {
       hub.last.finish(throwing: PagodaError.notFound("no network"))
       await choosing.value
       #expect(app.engines.modelName == LibraryModel.embeddedName)
+      #expect(app.library.downloadText == "The download of org/model failed")
     }
   }
 

@@ -94,6 +94,22 @@ final class ScriptedTools: ToolProvider {
     }
   }
 
+  @Test func a_decision_can_be_taken_back() async throws {
+    try await withTools(["math"]) { app, transcript, engine, servers in
+      app.settings.settings.toolConsents = ["math/add": .always, "math/a": .never, "maths/add": .never]
+      let decisions = app.tools.decisions(of: "math")
+      #expect(decisions.map(\.text) == ["a is always refused", "add is always allowed"])
+      app.tools.forget(decisions[1])
+      #expect(app.settings.settings.toolConsents == ["math/a": .never, "maths/add": .never])
+      transcript.send("What is 40 + 2?")
+      call("add", engine)
+      #expect(await eventually { app.tools.question != nil })
+      #expect(servers["math"]?.calls.withLock { $0 } == [])
+      transcript.stop()
+      #expect(await eventually { !transcript.isAnswering })
+    }
+  }
+
   @Test func stopping_ends_a_question() async throws {
     try await withTools(["math"]) { app, transcript, engine, _ in
       transcript.send("What is 40 + 2?")

@@ -12,6 +12,7 @@ struct StatusBar: View {
   var body: some View {
     HStack(spacing: 14) {
       modelState
+      if let text = app.library.downloadText { Text(text).foregroundStyle(.secondary) }
       Spacer()
       if let stats, stats.completionTokens > 0 {
         if let rate = stats.tokensPerSecond {

@@ -24,6 +24,13 @@ struct ToolSettingsView: View {
             Task { await app.tools.refresh() }
           }
         }
+        ForEach(app.tools.decisions(of: server.name)) { decision in
+          HStack {
+            Text(decision.text).font(.caption)
+            Spacer()
+            Button("Ask Again") { app.tools.forget(decision) }
+          }
+        }
       }
       TextField("Name", text: $name)
       TextField("Command or address", text: $target)

@@ -58,7 +58,7 @@ public final class ToolModel {
     var server: String
     var name: String  // at the server
   }
-  private let settings: SettingsModel
+  let settings: SettingsModel
   private let connect: @Sendable (MCPServer) -> any ToolProvider
   private var providers: [String: any ToolProvider] = [:]
   private var entries: [String: Entry] = [:]  // by the name that models see
