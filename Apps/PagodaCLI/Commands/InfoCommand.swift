@@ -196,18 +196,6 @@ func experts(_ plan: MemoryPlan) -> String {
   return "\(part); a token reads \(readable(bytes: read)), \(tokens) tokens/s at most from a disk of 2 GB/s"
 }
 
-/// Formats 1536 as `1.5 KiB`.
-package func readable(bytes: Int64) -> String {
-  let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-  var value = Double(bytes)
-  var unit = 0
-  while value >= 1024 && unit < units.count - 1 {
-    value /= 1024
-    unit += 1
-  }
-  return unit == 0 ? "\(bytes) bytes" : String(format: value < 10 ? "%.2f " : "%.1f ", value) + units[unit]
-}
-
 private func readable(count: Int64) -> String {
   count >= 1_000_000_000
     ? String(format: "%.2f billion", Double(count) / 1e9) : String(format: "%.1f million", Double(count) / 1e6)

@@ -8,6 +8,7 @@
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
+#include "base/size_text.h"
 #include "device/registry.h"
 #include "ops/ops.h"
 
@@ -38,8 +39,8 @@ Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<con
     }
   if (times[num_stages - 1][num_layers] == kNever) {
     std::string limits;
-    for (const StageLimits& stage : stages) limits += concat((limits.empty() ? "" : ", "), stage.memory_bytes >> 20);
-    return make_error(StatusCode::out_of_memory, "the layers do not fit the stages, which have " + limits + " MiB");
+    for (const StageLimits& stage : stages) limits += (limits.empty() ? "" : ", ") + size_text(stage.memory_bytes);
+    return make_error(StatusCode::out_of_memory, "the layers do not fit the stages, which have " + limits);
   }
   std::vector<int32_t> ends(num_stages);
   size_t end = num_layers;

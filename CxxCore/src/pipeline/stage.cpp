@@ -9,6 +9,7 @@
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
+#include "base/size_text.h"
 #include "device/registry.h"
 #include "io/config/rope.h"
 #include "model/weights/tied_head.h"
@@ -61,8 +62,6 @@ struct Inbox {
   }
 };
 
-std::string mib(int64_t bytes) { return concat(bytes >> 20, " MiB"); }
-
 }  // namespace
 
 Result<std::unique_ptr<Stage>> Stage::open(StageConfig config) {
@@ -92,13 +91,13 @@ Status Stage::check_memory(const io::ModelConfig& part, const Assignment& assign
       sizes.num_kv_blocks * layout.kv_block_bytes() + sizes.num_state_slots * layout.state_slot_bytes();
   const int64_t workspace = model::workspace_bytes(part, *device_, sizes);
   const int64_t limit = device_->info().memory_limit_bytes;
-  log(concat("layers ", part.first_layer, " to ", part.end_layer - 1, ": weights ", mib(weights.size_bytes),
-             ", caches ", mib(caches), ", workspace ", mib(workspace)));
+  log(concat("layers ", part.first_layer, " to ", part.end_layer - 1, ": weights ", size_text(weights.size_bytes),
+             ", caches ", size_text(caches), ", workspace ", size_text(workspace)));
   if (weights.size_bytes + caches + workspace <= limit) return ok_status();
-  return make_error(
-      StatusCode::out_of_memory,
-      concat("layers ", part.first_layer, " to ", part.end_layer - 1, " do not fit: weights ", mib(weights.size_bytes),
-             ", caches ", mib(caches), ", workspace ", mib(workspace), "; the device allows ", mib(limit)));
+  return make_error(StatusCode::out_of_memory,
+                    concat("layers ", part.first_layer, " to ", part.end_layer - 1, " do not fit: weights ",
+                           size_text(weights.size_bytes), ", caches ", size_text(caches), ", workspace ",
+                           size_text(workspace), "; the device allows ", size_text(limit)));
 }
 
 Status Stage::load_weights(const Assignment& assignment) {

@@ -40,8 +40,9 @@ extension ModelHost {
         throw APIError.shuttingDown
       }
       let seconds = String(format: "%.1f", engine.info.load?.seconds ?? 0)
-      let (all, weights) = (engine.info.plan.totalBytes >> 20, engine.info.plan.weightsBytes >> 20)
-      options.eventLog?("\(model.name) is loaded: \(all) MiB, with \(weights) MiB of weights in \(seconds) s")
+      let (all, weights) = (engine.info.plan.totalBytes, engine.info.plan.weightsBytes)
+      options.eventLog?(
+        "\(model.name) is loaded: \(readable(bytes: all)), with \(readable(bytes: weights)) of weights in \(seconds) s")
       return .success(service)
     } catch is CancellationError {
       return .failure(APIError.shuttingDown)

@@ -129,7 +129,8 @@ extension ModelHost {
       let limit = memoryBytes ?? info.plan.deviceLimitBytes
       if info.plan.totalBytes > limit {
         throw PagodaError.outOfMemory(
-          "\(model.name) needs \(info.plan.totalBytes >> 20) MiB, and the models together may take \(limit >> 20) MiB")
+          "\(model.name) needs \(readable(bytes: info.plan.totalBytes)), and the models together may take "
+            + readable(bytes: limit))
       }
       let aliases = options.aliases.filter { $0.model == model.name }
       entries.append(

@@ -1,4 +1,4 @@
-// base: conversions between float types are exact, and caches have a folder.
+// base: conversions between float types are exact, caches have a folder, and sizes the unit that suits them.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -6,6 +6,7 @@
 
 #include "base/cache_folder.h"
 #include "base/dtype.h"
+#include "base/size_text.h"
 #include "support/test.h"
 
 namespace pagoda {
@@ -53,6 +54,15 @@ PAGODA_TEST(base_cache_folder_is_where_an_app_in_a_container_may_write) {
   CHECK_EQ(cache_folder_in({nullptr, "/a", true}, "x"), std::string("/a/Library/Caches/pagoda/x"));
   CHECK_EQ(cache_folder_in({"/c", "/a", true}, "x"), std::string("/c/pagoda/x"));
   CHECK_EQ(cache_folder_in({"relative", "relative", true}, "x"), std::string());
+}
+
+PAGODA_TEST(base_sizes_have_the_unit_that_suits_them) {
+  CHECK_EQ(size_text(0), std::string("0 bytes"));
+  CHECK_EQ(size_text(1023), std::string("1023 bytes"));
+  CHECK_EQ(size_text(1536), std::string("1.50 KiB"));
+  CHECK_EQ(size_text(int64_t{19} << 20), std::string("19.0 MiB"));
+  CHECK_EQ(size_text(int64_t{105729} << 20), std::string("103.3 GiB"));
+  CHECK_EQ(size_text(INT64_MAX), std::string("8388608.0 TiB"));
 }
 
 }  // namespace pagoda

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/concat.h"
+#include "base/size_text.h"
 #include "device/host/host_memory.h"
 #include "speculate/policy.h"
 
@@ -21,21 +22,17 @@ constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of the memo
 constexpr int32_t kMaxDraftRows = 48;           // per step: bounds the memory of their logits
 constexpr int32_t kSavesBesideSequences = 4;    // a step may save one state per sequence and this many more
 
-std::string mib(int64_t bytes) {
-  const int64_t tenths = bytes * 10 / (1 << 20);
-  return concat(tenths / 10, ".", tenths % 10, " MiB");
-}
-
 int64_t vision_on_device(const MemoryPlan& p) noexcept { return p.vision_bytes - p.vision_host_bytes; }
 
 std::string plan_text(const MemoryPlan& p) {
-  return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.limits.num_kv_blocks,
-                " blocks of ", p.limits.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (",
-                p.limits.num_running_slots(), " slots), checkpoints ", mib(p.checkpoint_bytes), " (",
-                p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes),
-                p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + mib(p.host_cache_bytes) : "",
-                vision_on_device(p) > 0 ? ", vision tower " + mib(vision_on_device(p)) : "",
-                p.adapter_bytes > 0 ? ", LoRA adapters " + mib(p.adapter_bytes) : "");
+  return concat("weights ", size_text(p.weights_bytes), ", KV cache ", size_text(p.kv_bytes), " (",
+                p.limits.num_kv_blocks, " blocks of ", p.limits.block_size, " tokens), recurrent state ",
+                size_text(p.state_bytes), " (", p.limits.num_running_slots(), " slots), checkpoints ",
+                size_text(p.checkpoint_bytes), " (", p.limits.num_checkpoints, "), workspace ",
+                size_text(p.workspace_bytes),
+                p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + size_text(p.host_cache_bytes) : "",
+                vision_on_device(p) > 0 ? ", vision tower " + size_text(vision_on_device(p)) : "",
+                p.adapter_bytes > 0 ? ", LoRA adapters " + size_text(p.adapter_bytes) : "");
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -214,11 +211,12 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
 
   if (plan.total_bytes() > plan.device_limit_bytes)
     return make_error(StatusCode::out_of_memory, "the model does not fit: " + plan_text(plan) + ", in all " +
-                                                     mib(plan.total_bytes()) + "; the device allows " +
-                                                     mib(plan.device_limit_bytes));
+                                                     size_text(plan.total_bytes()) + "; the device allows " +
+                                                     size_text(plan.device_limit_bytes));
   if (plan.host_cache_bytes > device::host::memory_limit_bytes())
-    return make_error(StatusCode::out_of_memory, "host_cache_bytes is " + mib(plan.host_cache_bytes) +
-                                                     "; the host allows " + mib(device::host::memory_limit_bytes()));
+    return make_error(StatusCode::out_of_memory, "host_cache_bytes is " + size_text(plan.host_cache_bytes) +
+                                                     "; the host allows " +
+                                                     size_text(device::host::memory_limit_bytes()));
   return plan;
 }
 

@@ -59,6 +59,7 @@ PAGODA_TEST(engine_plan_refuses_what_cannot_fit_with_numbers) {
   CHECK(huge.status.code == StatusCode::out_of_memory);
   CHECK(huge.status.message.find("2147483648 blocks") != std::string::npos);
   CHECK(huge.status.message.find("the device allows") != std::string::npos);
+  CHECK(huge.status.message.find(" TiB (2147483648 blocks") != std::string::npos);
   options = cpu_options();
   options.kv_cache_bytes = 100;
   CHECK(inspect(mini(), options).status.message.find("less than one KV block") != std::string::npos);
