@@ -79,7 +79,9 @@ enum PagodaCLI {
         Terminal.write(command.help(width: Style.textWidth))
         return 0
       }
-      try Defaults.current().apply(to: &arguments, of: command)
+      let defaults = try Defaults.current()
+      for remark in defaults.remarks(path: Defaults.path) { Terminal.note(remark) }
+      try defaults.apply(to: &arguments, of: command)
       return try await command.run(arguments)
     } catch let error as UsageError {
       return usage(arguments.namingSources(error.message), help: "pagoda \(command.name) --help")

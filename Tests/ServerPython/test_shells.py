@@ -116,12 +116,35 @@ def test_errors_name_where_a_value_came_from(tmp_path):
     assert "--temperature is 'hot'" in run("ask", "Hi", "--temperature", "hot").stderr
 
 
+def test_configuration_without_effect_is_named_and_changes_nothing_else(tmp_path):
+    here = {"PAGODA_CONFIG_DIR": str(tmp_path)}
+    for name in ("config.toml", "config.yaml"):
+        (tmp_path / name).write_text("max-tokens = 3\n")
+    asked = run("ask", "What is 12 plus 30?", **here)
+    assert asked.returncode == 0 and "42" in asked.stdout and "not read" not in asked.stdout
+    for name in ("config.toml", "config.yaml"):
+        assert f"{tmp_path / name} is not read; defaults of options come from {tmp_path / 'config.json'}" in asked.stderr
+        (tmp_path / name).unlink()
+    file = tmp_path / "config.json"
+    file.write_text('{\n  "temprature": 1,\n  "prompt": "x",\n  "serve": {\n    "top-p": 1,\n    "prot": 1\n  },\n  "ask": {},\n  "max_tokens": 20\n}\n')
+    remarks = run("ask", "What is 12 plus 30?", **here).stderr
+    for text in (f"'temprature' in {file} line 2 is not an option; did you mean temperature?", f"prompt in {file} line 3 has no effect",
+                 f"'prot' in {file} line 6 is not an option of serve; did you mean port?", f"'top-p' in {file} line 5 is not an option of serve",
+                 f"'ask' in {file} line 8 is not a command's name; did you mean generate?"):
+        assert text in remarks, (text, remarks)
+    assert remarks.count("\n") == 5, "max_tokens is an option"
+    for key in ("temprature", "prompt", "serve.prot", "serve.top-p", "ask"):
+        assert run("config", "unset", key, **here).returncode == 0
+    assert run("ask", "What is 12 plus 30?", **here).stderr == "" and json.loads(file.read_text()) == {"serve": {}, "max_tokens": 20}
+
+
 @pytest.mark.parametrize("key,value", [("temperature", "warm"), ("serve.port", "99999"), ("quantize", "5bit"), ("raw", "maybe"),
-                                       ("context-policy", "perhaps"), ("kv-cache-memory", "much")])
+                                       ("context-policy", "perhaps"), ("kv-cache-memory", "much"),
+                                       ("prompt", "hello"), ("serve.temperature", "1")])
 def test_config_refuses_what_a_command_would_refuse(tmp_path, key, value):
     here = {"PAGODA_CONFIG_DIR": str(tmp_path)}
     refused = run("config", "set", key, value, **here)
-    assert refused.returncode == 64 and value in refused.stderr, refused.stderr
+    assert refused.returncode == 64 and (value in refused.stderr or f"'{key}' is not an option" in refused.stderr), refused.stderr
     assert not (tmp_path / "config.json").exists()
 
 

@@ -38,15 +38,22 @@ package struct Defaults: Sendable {
   }
 
   /// `temperature in FILE line 3`: the line of an option's key, after that of the command if it is in its object.
-  private func place(_ option: String, command: String, path: String) -> String {
-    let lines = fileText.split(separator: "\n", omittingEmptySubsequences: false)
+  private func source(of option: String, command: String, path: String) -> String {
     let spellings = [option, option.replacing("-", with: "_")]
     let isOwn = spellings.contains { file[command]?[$0] != nil }
-    let first = isOwn ? lines.firstIndex { $0.contains("\"\(command)\"") } ?? 0 : 0
-    let line = lines.indices.dropFirst(first).first { index in spellings.contains { lines[index].contains("\"\($0)\"") }
-    }
-    return "\(option) in \(path)" + (line.map { " line \($0 + 1)" } ?? "")
+    return "\(option) in \(place(of: spellings, from: isOwn ? firstLine(of: command) : 0, path))"
   }
+
+  /// `FILE line 3`: the first line with one of the keys, from the given line on, which counts from 0.
+  func place(of keys: [String], from first: Int, _ path: String) -> String {
+    let line = lines.indices.dropFirst(first).first { index in keys.contains { lines[index].contains("\"\($0)\"") } }
+    return path + (line.map { " line \($0 + 1)" } ?? "")
+  }
+
+  /// The line of a command's object, from 0.
+  func firstLine(of command: String) -> Int { lines.firstIndex { $0.contains("\"\(command)\"") } ?? 0 }
+
+  private var lines: [Substring] { fileText.split(separator: "\n", omittingEmptySubsequences: false) }
 
   /// PAGODA_MAX_TOKENS for --max-tokens.
   package static func variable(_ option: String) -> String {
@@ -58,7 +65,7 @@ package struct Defaults: Sendable {
   /// Options whose default is not used with some others, which exclude it: one environment then fits every role.
   private static let unusable: [String: Set<String>] = ["prefix-cache-dir": ["pipeline", "pipeline-stages"]]
   /// Accepted only on the command line, because they change what a command does.
-  private static let never: Set = ["help", "prompt", "prompt-file", "prompt-ids", "decode", "json"]
+  static let never: Set = ["help", "prompt", "prompt-file", "prompt-ids", "decode", "json"]
 
   /// Adds defaults for the command's options that the user did not give.
   package func apply(to arguments: inout Arguments, of command: Command) throws {
@@ -70,7 +77,7 @@ package struct Defaults: Sendable {
       if let text = environment[Self.variable(option.name)], !text.isEmpty, !isServiceLink(text, option) {
         try set(option, .string(text), in: &arguments, from: Self.variable(option.name))
       } else if let value = fileValue(option.name, command: command.name) {
-        let source = place(option.name, command: command.name, path: Self.path)
+        let source = source(of: option.name, command: command.name, path: Self.path)
         try set(option, value, in: &arguments, from: source)
       }
     }

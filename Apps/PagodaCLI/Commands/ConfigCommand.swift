@@ -33,7 +33,7 @@ private func show() throws {
   let defaults = try Defaults.current()
   let isThere = FileManager.default.fileExists(atPath: Defaults.path)
   Terminal.write(fittingLine("\(Defaults.path)\(isThere ? "" : " (not there yet)")") + "\n\(defaults.file.text)\n")
-  let known = Set(Command.all.flatMap(\.options).map { Defaults.variable($0.name) })
+  let known = Set(Command.withSubcommands.flatMap(\.options).map { Defaults.variable($0.name) })
   for (name, value) in defaults.environment.sorted(by: { $0.key < $1.key }) where known.contains(name) {
     Terminal.write("\(name)=\(name.contains("KEY") ? "..." : value)\n")
   }
@@ -41,14 +41,19 @@ private func show() throws {
 
 private func change(_ key: String, to text: String?) throws {
   let parts = key.split(separator: ".", maxSplits: 1).map(String.init)
-  let commands = parts.count == 2 ? Command.all.filter { $0.name == parts[0] } : Command.all
-  guard let name = parts.last, commands.contains(where: { $0.options.contains { $0.name == name } }) else {
-    throw UsageError("'\(key)' is not an option of a command")
+  let commands = Command.withSubcommands.filter { parts.count < 2 || $0.name == parts[0] }
+  let options = Set(commands.flatMap(\.options).map(\.name)).subtracting(Defaults.never)
+  var file = try Defaults.current().file
+  // A key that is no option can be removed.
+  let isThere = parts.count == 2 ? file[parts[0]]?[parts[1]] != nil : file[key] != nil
+  guard let name = parts.last, options.contains(name) || (text == nil && isThere) else {
+    let near = suggestion(for: parts.last ?? "", among: options.sorted())
+    throw UsageError(
+      "'\(key)' is not an option that can have a default" + (near.map { "; did you mean \($0)?" } ?? ""))
   }
   if let text {
     for command in commands { try validate(name, text, of: command) }
   }
-  var file = try Defaults.current().file
   let value = text.map { JSONValue.parse($0).flatMap { $0.objectValue == nil ? $0 : nil } ?? .string($0) }
   if parts.count == 2 {
     file = file.setting(parts[0], to: (file[parts[0]] ?? .object([])).setting(parts[1], to: value))
