@@ -39,6 +39,24 @@ import Testing
     #expect(code.add(fence) + code.finish() == "```\nlet a = 1 + 2 + 3 + 4\n```\nand then\non")
   }
 
+  @Test func short_values_stay_beside_their_names_in_a_narrow_terminal() {
+    let rows = [("  device limit", "21.2 GiB"), ("  fits", "16 sequences at once, 8192 tokens each")]
+    let text = columns(rows, width: 30)
+    #expect(text == "  device limit  21.2 GiB\n  fits\n      16 sequences at once,\n      8192 tokens each\n")
+  }
+
+  /// A path that the program broke could not be copied from the terminal.
+  @Test func words_longer_than_a_line_are_left_to_the_terminal() {
+    let path = "/opt/shared/defaults/pagoda/config2.json"
+    let text = "error in \(path) line 3: it is wrong"
+    for width in 12...40 {
+      #expect(wrapped(text, width: width).split(separator: "\n").contains { $0 == path }, "\(width)")
+    }
+    #expect(wrapped(text, width: 20) == "error in\n\(path)\nline 3: it is wrong")
+    #expect(wrapped(text, width: 48) == "error in\n\(path) line 3:\nit is wrong")
+    #expect(wrapped("東京東京東京東京東京東京", width: 11).split(separator: "\n").allSatisfy { columnWidth(of: $0) <= 11 })
+  }
+
   @Test func help_fits_every_terminal() {
     for command in Command.all {
       for width in [60, 80, 120] {

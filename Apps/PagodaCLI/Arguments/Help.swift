@@ -47,9 +47,10 @@ package func columns(_ rows: [(String, String)], width: Int? = nil) -> String {
   return rows.map { row in
     let gap = String(repeating: " ", count: indent - columnWidth(of: row.0))
     guard let width else { return row.0 + gap + row.1 + "\n" }
-    // In a narrow terminal, and if a word would be broken, the second column goes below the first.
+    let widest = row.1.split(separator: "\n").map { columnWidth(of: $0) }.max() ?? 0
     let word = row.1.split { $0 == " " || $0 == "\n" }.map { columnWidth(of: $0) }.max() ?? 0
-    if width < indent + 24 || (word > width - indent && word <= width - 6) {
+    // In a narrow terminal, and if a word would be broken, a text that does not fit goes below the first column.
+    if indent + widest > width, width < indent + 24 || (word > width - indent && word <= width - 6) {
       return clipped(row.0, to: width) + "\n" + "      " + wrapped(row.1, width: width, indent: 6) + "\n"
     }
     return row.0 + gap + wrapped(row.1, width: width, indent: indent) + "\n"

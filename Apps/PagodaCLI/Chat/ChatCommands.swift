@@ -30,13 +30,14 @@ extension ChatLoop {
     let rest = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
     do {
       if parts[0] == "/retry" { return try await retry() }
-      Terminal.write(fittingLine(try await reply(to: parts[0], rest)))
+      if parts[0] == "/model" { return Terminal.write(try await changeModel(rest)) }  // wrapped, with styles
+      Terminal.write(fittingLine(try reply(to: parts[0], rest)))
     } catch {
       Terminal.report(describeFailure(error))
     }
   }
 
-  private func reply(to command: String, _ rest: String) async throws -> String {
+  private func reply(to command: String, _ rest: String) throws -> String {
     switch command {
     case "/help": return columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }, width: Style.textWidth)
     case "/undo":
@@ -55,7 +56,6 @@ extension ChatLoop {
       return "The instructions are set, the conversation is forgotten.\n"
     case "/set": return try set(rest)
     case "/think": return try think(rest)
-    case "/model": return try await changeModel(rest)
     case "/read": return try read(rest)
     case "/image": return try image(rest)
     case "/save": return try save(rest)

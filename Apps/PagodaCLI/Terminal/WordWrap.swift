@@ -7,6 +7,7 @@ package struct WordWrap {
   private var word = ""
   private var wordWidth = 0
   private var spaces = ""
+  private var isWithinWord = false  // the written text ends within a word that is longer than a line
   private var isCode = false  // within a fence: lines are not wrapped
   private var lineStart = ""
 
@@ -34,7 +35,7 @@ package struct WordWrap {
     if character.isNewline {
       let out = flush() + "\n"
       if lineStart.hasPrefix("```") || lineStart.hasPrefix("~~~") { isCode.toggle() }
-      (column, spaces, lineStart, margin) = (0, "", "", "")
+      (column, spaces, lineStart, margin, isWithinWord) = (0, "", "", "", false)
       return out
     }
     if lineStart.count < 3 { lineStart.append(character) }
@@ -51,15 +52,23 @@ package struct WordWrap {
     let own = columnWidth(of: character)
     // Scripts without spaces break between any two characters.
     let out = own == 2 ? flush() : ""
+    if own == 2 { isWithinWord = false }
     word.append(character)
     wordWidth += own
-    // A word longer than a line is broken by the terminal; holding it back would only delay it.
-    return wordWidth >= width ? out + flush() : out
+    if wordWidth < width { return out }
+    // A word longer than a line, such as a path, is broken by the terminal, which copies it whole.
+    defer { isWithinWord = true }
+    return out + flush()
   }
 
   private mutating func flush() -> String {
     guard !word.isEmpty else { return "" }
     defer { (word, wordWidth, spaces) = ("", 0, "") }
+    if isWithinWord && spaces.isEmpty {
+      column = width  // the next word begins a line
+      return word
+    }
+    isWithinWord = false
     if column > 0 && column + spaces.count + wordWidth > width {
       column = columnWidth(of: margin) + wordWidth
       return "\n" + margin + word
