@@ -50,17 +50,34 @@ import Testing
     #expect(plan.text.hasSuffix("This would fit: pagoda chat qwen3.5:2b\n"))
   }
 
-  @Test func busy_seconds_leave_out_idle_time() {
-    let stat = "cpu  100 20 30 1000 500 6 4 40 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n"
-    #expect(MachineUse.busySeconds(stat: stat, ticksPerSecond: 100) == 2)
-    #expect(MachineUse.busySeconds(stat: "intr 5\n", ticksPerSecond: 100) == nil)
+  @Test func busy_seconds_leave_out_idle_time_and_other_processors() {
+    let stat = """
+      cpu  900 20 30 1000 500 6 4 40 0 0
+      cpu0 100 20 30 1000 500 6 4 40 0 0
+      cpu1 100 0 0 1000 500 0 0 0 0 0
+      cpu12 700 0 0 0 0 0 0 0 0 0
+      intr 5
+
+      """
+    #expect(MachineUse.busySeconds(stat: stat, ticksPerSecond: 100, processors: [0]) == 2)
+    #expect(MachineUse.busySeconds(stat: stat, ticksPerSecond: 100, processors: [0, 1]) == 3)
+    #expect(MachineUse.busySeconds(stat: "intr 5\n", ticksPerSecond: 100, processors: [0]) == nil)
+    let status = "Name:\tpagoda\nCpus_allowed:\t10f\nCpus_allowed_list:\t0-3,8\nMems_allowed:\t1\n"
+    #expect(MachineUse.usableProcessors(status: status) == [0, 1, 2, 3, 8])
+    #expect(MachineUse.usableProcessors(status: "Name:\tpagoda\n").isEmpty)
   }
 
-  @Test func other_programs_are_what_this_one_did_not_use() {
-    #expect(MachineUse.share(busy: 18, own: 8, wall: 10, processors: 2) == 0.5)
-    #expect(MachineUse.share(busy: 8, own: 9, wall: 10, processors: 2) == 0)
-    #expect(busyNote(0.5) == "machine busy: others used 50 %")
-    #expect(busyNote(0.1) == nil && busyNote(nil) == nil)
+  @Test func other_programs_are_named_from_a_use_that_matters() {
+    func note(_ seconds: Double, wall: Double = 10, of count: Int = 8, from least: Double = 0.25) -> String? {
+      OtherUse(processorSeconds: seconds, wallSeconds: wall, processorCount: count).note(from: least)
+    }
+    #expect(note(10) == "machine busy: other programs used 1.0 of 8 processors", "an eighth of the machine")
+    #expect(note(4, of: 1) == "machine busy: other programs used 0.4 of 1 processor")
+    #expect(note(2) == nil && note(2, from: 0.1) != nil && note(-1) == nil)
+    #expect(note(0.02, wall: 0.1, from: 0.1) == nil, "two ticks of the clock")
+    let both = OtherUse(processorSeconds: 3, wallSeconds: 1, processorCount: 4).joined(
+      OtherUse(processorSeconds: 1, wallSeconds: 3, processorCount: 4))
+    #expect(both.processors == 1 && both.share == 0.25)
   }
 
   @Test func a_line_of_facts_breaks_between_facts() {

@@ -129,19 +129,23 @@ private struct BenchSession {
       (info.parameterCount, info.plan.weightsBytes) = (model.parameterCount, model.plan.weightsBytes)
     }
     let table = BenchReport.table(modelName: name)
-    var limits = try await runner.limits(options)
-    if isText && firstLimits == nil { Terminal.write(BenchReport.limits(limits, info: info) + table.heading) }
+    var (limits, before) = try await watchedLimits(runner, options)
+    if isText && firstLimits == nil {
+      let shared = BenchReport.sharedCells(modelName: name, info: info, limits: limits)
+      Terminal.write(BenchReport.limits(limits, info: info) + table.heading(shared))
+    }
     firstLimits = firstLimits ?? limits
     self.info = self.info ?? info
     for test in tests {
       let use = MachineUse()
       let speeds = try await runner.speeds(test)
       let others = use.others()
-      let after = try await runner.limits(options)
+      let (after, since) = try await watchedLimits(runner, options)
       let row = BenchRow(
         test: test, speeds: speeds, cost: BenchCost(test, on: info, repetitions: repetitions),
-        limits: [limits, after], weightDType: info.weightDType, others: others)
-      limits = after
+        limits: [limits, after], weightDType: info.weightDType, others: others,
+        othersAtLimits: before.flatMap { before in since.map { before.joined($0) } })
+      (limits, before) = (after, since)
       rows.append(row)
       if isText { Terminal.write(table.line(BenchReport.cells(row, modelName: name, info: info))) }
     }
@@ -151,6 +155,15 @@ private struct BenchSession {
         profiles.append(BenchProfile(test: test, times: times, limits: limits, isByKernel: byKernel))
       }
     }
+  }
+
+  /// The machine's limits, and what other programs used of it meanwhile.
+  private func watchedLimits(
+    _ runner: BenchRunner, _ options: EngineOptions
+  ) async throws -> (MachineLimits, OtherUse?) {
+    let use = MachineUse()
+    let limits = try await runner.limits(options)
+    return (limits, use.others())
   }
 
   func finish() throws {

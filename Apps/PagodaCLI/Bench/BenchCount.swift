@@ -44,7 +44,7 @@ package struct BenchCount: Sendable {
 extension BenchRunner {
   /// Runs each test once and prints the device's counts.
   func printCounts(_ tests: [BenchTest]) async throws {
-    Terminal.write(fittingLine(engine.info.device) + "\n\n" + BenchCount.table.heading)
+    Terminal.write(fittingLine(engine.info.device) + "\n\n" + BenchCount.table.heading())
     for test in tests {
       let cost = BenchCost(test, on: engine.info, repetitions: repetitions)
       let count = BenchCount(

@@ -103,7 +103,7 @@ extension BenchRunner {
   /// Counts each test on the dry device and prints the speed that follows for a GPU.
   func printPredictions(_ tests: [BenchTest], for gpu: GPUProfile, shape: String?) async throws {
     Terminal.write(
-      fittingLine("Predicted for \(gpu.description), 30 per cent either way") + "\n\n" + Prediction.table.heading)
+      fittingLine("Predicted for \(gpu.description), 30 per cent either way") + "\n\n" + Prediction.table.heading())
     for test in tests {
       guard case .decode = test.kind else { throw CommandFailure("--predict takes tests of one answer, such as tg64") }
       let cost = BenchCost(test, on: engine.info, repetitions: repetitions)

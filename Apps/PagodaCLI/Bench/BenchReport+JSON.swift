@@ -43,7 +43,8 @@ extension JSONValue {
       "gb_per_token": .number(row.cost.bytes / 1e9), "gop_per_token": .number(row.cost.operations / 1e9),
       "pct_bandwidth": .number(row.percentOfBandwidth), "pct_compute": .number(row.percentOfPeak),
       "read_gb_s": .number(row.readBytesPerSecond / 1e9), "peak_tops": .number(row.peakOperationsPerSecond / 1e12),
-      "pct_other_programs": row.others.map { .number(100 * $0) } ?? .null,
+      "pct_other_programs": row.others.map { .number(100 * $0.share) } ?? .null,
+      "pct_other_programs_at_limits": row.othersAtLimits.map { .number(100 * $0.share) } ?? .null,
     ])
   }
 

@@ -9,7 +9,8 @@ package struct BenchRow: Sendable {
   package var cost: BenchCost
   package var limits: [MachineLimits]  // measured just before and just after
   package var weightDType: String
-  package var others: Double?  // share of the processors that other programs used during the test
+  package var others: OtherUse?  // by other programs during the test
+  package var othersAtLimits: OtherUse?  // the same while the limits were measured
 
   /// The median.
   package var speed: Double {
@@ -45,52 +46,30 @@ package struct BenchProfile: Sendable {
   var totalSeconds: Double { times.reduce(0) { $0 + $1.seconds } }
 }
 
-private func listed(_ rows: [(String, String)], _ width: Int?) -> String { columns(rows, width: width) }
-
-/// A table whose rows can be printed one by one, because the column widths are known beforehand.
-struct BenchTable {
-  let columns: [(title: String, width: Int)]
-  var screenWidth = Style.width(of: STDOUT_FILENO)
-
-  /// A terminal that is too narrow for a row gets the values one below the other.
-  private var isNarrow: Bool { screenWidth.map { columns.reduce(1) { $0 + $1.width + 3 } > $0 } ?? false }
-
-  var heading: String {
-    if isNarrow { return "" }
-    return line(columns.map(\.title)) + "|"
-      + columns.map { String(repeating: "-", count: $0.width + 1) + ":|" }.joined()
-      + "\n"
-  }
-
-  func line(_ cells: [String]) -> String {
-    if isNarrow {
-      return listed(zip(columns, cells).map { ("  " + $0.title, $1) }, screenWidth) + "\n"
-    }
-    return "|"
-      + zip(columns, cells).map { column, cell in
-        " " + String(repeating: " ", count: max(column.width - cell.count, 0)) + cell + " |"
-      }.joined() + "\n"
-  }
-}
-
 package enum BenchReport {
   static func table(modelName: String) -> BenchTable {
     BenchTable(
       columns: [
         ("model", max(modelName.count, 5)), ("size", 9), ("params", 8), ("format", 9), ("threads", 7), ("test", 12),
         ("tok/s", 17), ("GB/token", 8), ("% read", 6), ("% compute", 9),
-      ])
+      ], sharedCount: 5)
   }
 
-  static func cells(_ row: BenchRow, modelName: String, info: ModelInfo) -> [String] {
+  /// The cells that all rows have in common.
+  static func sharedCells(modelName: String, info: ModelInfo, limits: MachineLimits?) -> [String] {
     // As in its files, whose size is known everywhere.
     let isMini = modelName == "mini" && info.weightDType == "bfloat16"
     return [
       modelName, isMini ? megabytes(MiniModelSize.bytes) : readable(bytes: info.plan.weightsBytes),
-      String(format: "%.2f M", Double(info.parameterCount) / 1e6),
-      info.weightDType, String(row.limits.first?.threadCount ?? 0), row.test.name,
-      String(format: "%.2f ± %.2f", row.speed, row.spread), String(format: "%.4f", row.cost.bytes / 1e9),
-      String(format: "%.1f", row.percentOfBandwidth), String(format: "%.1f", row.percentOfPeak),
+      String(format: "%.2f M", Double(info.parameterCount) / 1e6), info.weightDType, String(limits?.threadCount ?? 0),
+    ]
+  }
+
+  static func cells(_ row: BenchRow, modelName: String, info: ModelInfo) -> [String] {
+    sharedCells(modelName: modelName, info: info, limits: row.limits.first) + [
+      row.test.name, String(format: "%.2f ± %.2f", row.speed, row.spread),
+      String(format: "%.4f", row.cost.bytes / 1e9), String(format: "%.1f", row.percentOfBandwidth),
+      String(format: "%.1f", row.percentOfPeak),
     ]
   }
 
@@ -121,17 +100,25 @@ package enum BenchReport {
   package static func warnings(_ rows: [BenchRow]) -> String {
     let text = rows.map { row in
       let percent = row.test.isSpeculative ? 0 : max(row.percentOfBandwidth, row.percentOfPeak)
-      return doubts(row.test.name, percentOfLimit: percent, others: row.others)
+      return doubts(row.test.name, percentOfLimit: percent, others: row.others, atLimits: row.othersAtLimits)
     }.joined()
     return text.isEmpty ? "" : "\nWarning: measure again on an idle machine.\n" + text
   }
 
+  /// The use by other programs, in processors, that changes a result by some per cent.
+  static let distortingUse = 0.1
+
   /// Why a result cannot be trusted, in lines; empty if it can.
-  package static func doubts(_ name: String, percentOfLimit: Double, others: Double?) -> String {
-    let busy = busyNote(others).map { "\(name): \($0) of the processors; the speed is too low.\n" } ?? ""
-    let isImpossible = percentOfLimit > 120  // limits are measured with an error of some per cent
-    return busy
-      + (isImpossible ? "\(name): above 100 per cent: the machine was busy while its limits were measured.\n" : "")
+  package static func doubts(_ name: String, percentOfLimit: Double, others: OtherUse?, atLimits: OtherUse?) -> String {
+    var lines: [String] = []
+    if let note = others?.note(from: distortingUse) { lines.append("\(note); the speed is too low") }
+    if let note = atLimits?.note(from: distortingUse) {
+      lines.append("\(note) while the limits were measured; the shares of them are too high")
+    } else if percentOfLimit > 120 {  // limits are measured with an error of some per cent
+      let reason = atLimits == nil ? "the machine was busy while its limits were measured" : "its limits are too low"
+      lines.append("above 100 per cent: \(reason), or the model is in the processor's caches")
+    }
+    return lines.map { "\(name): \($0).\n" }.joined()
   }
 
   static func profile(_ profile: BenchProfile) -> String {
@@ -150,7 +137,7 @@ package enum BenchReport {
         time.limit.rawValue, String(format: "%.1f", profile.percentOfLimit(time)),
       ])
     }
-    return "\n" + table.heading + lines.joined()
+    return "\n" + table.heading() + lines.joined()
   }
   private static func kernels(_ profile: BenchProfile) -> String {
     let table = BenchTable(columns: [
@@ -163,6 +150,6 @@ package enum BenchReport {
         String(format: "%.1f", 100 * time.seconds / max(profile.totalSeconds, 1e-9)),
       ])
     }
-    return "\n" + table.heading + lines.joined()
+    return "\n" + table.heading() + lines.joined()
   }
 }

@@ -44,12 +44,14 @@ private func runSpeculationBench(_ arguments: Arguments) async throws -> Int32 {
     options.maximumModelLength = min(try await Engine.inspect(source, options: options).contextLength, 4096)
   }
   let isText = !arguments.has("json")
-  if isText { Terminal.write(SpeculationReport.table.heading) }
+  if isText { Terminal.write(SpeculationReport.table.heading()) }
   let rows = RowList()
+  let use = MachineUse()
   try await bench.run(source, options: options) { row in
     rows.append(row)
     if isText { Terminal.write(SpeculationReport.table.line(SpeculationReport.cells(row))) }
   }
+  if let note = use.others()?.note(from: BenchReport.distortingUse) { Terminal.note(note) }
   if !isText { Terminal.write(SpeculationReport.json(rows.all, name: arguments.modelFileName).text + "\n") }
   guard rows.all.allSatisfy({ $0.differingBits == 0 }) else { throw CommandFailure("answers differ") }
   return 0

@@ -179,8 +179,8 @@ package func joined(_ parts: [String], width: Int?) -> String {
 }
 
 /// Tokens, speed, and the time to the first token.
-/// - Parameter others: the share of the processors that other programs used meanwhile; nil if unknown.
-package func speedParts(_ completion: Completion, others: Double? = nil) -> [String] {
+/// - Parameter others: what other programs used of the processors meanwhile; nil if unknown.
+package func speedParts(_ completion: Completion, others: OtherUse? = nil) -> [String] {
   var parts = ["\(completion.usage.completionTokens) tokens"]
   if let speed = completion.tokensPerSecond { parts.append(String(format: "%.1f tokens/s", speed)) }
   let first = (completion.timings.queueMilliseconds + completion.timings.promptMilliseconds) / 1000
@@ -192,6 +192,6 @@ package func speedParts(_ completion: Completion, others: Double? = nil) -> [Str
     parts.append("\(completion.timings.acceptedTokens) of \(completion.timings.draftedTokens) drafts accepted")
   }
   if completion.finishReason == .length { parts.append("cut at the token limit") }
-  if let note = busyNote(others) { parts.append(note) }
+  if let note = others?.note(from: 0.25) { parts.append(note) }
   return parts
 }
