@@ -176,6 +176,20 @@ def test_an_empty_prompt_is_refused():
         assert empty.returncode == 64 and "the prompt is empty" in empty.stderr
 
 
+@pytest.mark.parametrize("command", ["ask", "tokenize", "embed"])
+def test_a_command_without_a_text_does_not_wait_in_silence(command):
+    with Terminal(command) as waiting:
+        assert waiting.wait_for_end() == 64
+        assert f'pagoda {command} "..."' in " ".join(waiting.text().split()), waiting.text()
+    assert run(command, text="What is 12 plus 30?\n").returncode == 0
+
+
+def test_a_load_without_a_server_names_the_command_that_starts_one():
+    for command in ("serve", "agents"):
+        failed = run("bench", command, "--base-url", "http://127.0.0.1:9")
+        assert failed.returncode == 1 and "pagoda serve" in failed.stderr and "--base-url" in failed.stderr, failed.stderr
+
+
 def test_a_prompt_comes_from_standard_input():
     for arguments in (["ask"], ["generate", "-f", "-"]):
         assert "42" in run(*arguments, text="What is 12 plus 30?\n").stdout
@@ -215,10 +229,11 @@ def test_a_pull_without_a_network_says_so_at_once():
 
 
 def test_a_model_that_is_too_large_names_the_form_that_fits():
-    refused = run("info", "--shape", "qwen3.5-27b", "--dtype", "float32", "--max-model-len", "4096")
-    if refused.returncode == 0:
-        pytest.skip("this machine has room for everything")
-    assert re.search(r"fit with --quantize|qwen3\.5:\S+ with --quantize", refused.stderr), refused.stderr
+    refused = run("info", "--shape", "qwen3.5-27b", "--dtype", "float32", "--kv-cache-memory", "8TiB")  # more than any machine has
+    assert refused.returncode == 1 and re.search(r"No form of it fits this machine; qwen3\.5:\S+ with --quantize", refused.stderr), refused.stderr
+    assert re.search(r"weights 100\.2 GiB, .* in all 8\.\d+ TiB; the device allows [\d.]+ [MGT]iB\n", refused.stderr), refused.stderr
+    some = run("info", "--shape", "qwen3.5-27b", "--dtype", "float32", "--max-model-len", "4096")  # 106 GiB, which some machines have
+    assert some.returncode == 0 or re.search(r"fit with --quantize|qwen3\.5:\S+ with --quantize", some.stderr), some.stderr
 
 
 def test_models_of_other_programs_are_found(tmp_path):

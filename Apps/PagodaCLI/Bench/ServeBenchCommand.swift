@@ -104,7 +104,7 @@ struct ServeTarget: Sendable {
       else { throw CommandFailure("the server's list of models cannot be read; give --model") }
       return name
     } catch let error as ServerError {
-      throw CommandFailure(error.message)
+      throw CommandFailure("\(error.message); `pagoda serve` starts a server, and --base-url names another one")
     }
   }
 }

@@ -54,7 +54,8 @@ extension Arguments {
 private func runEmbed(_ arguments: Arguments) async throws -> Int32 {
   let texts =
     arguments.positionals.isEmpty
-    ? try Terminal.readInput().split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    ? try Terminal.readPipe(or: "no text: pagoda embed \"...\", or pipe lines in").split(separator: "\n")
+      .map(String.init)
     : arguments.positionals
   if texts.isEmpty || texts.contains("") { throw UsageError("there is no text to embed") }
   let pooling = try arguments.pooling()

@@ -126,10 +126,9 @@ private func grammar(_ arguments: Arguments) throws -> Request.Grammar? {
 
 private func promptText(_ arguments: Arguments) throws -> String {
   if let prompt = arguments.string("prompt") { return prompt }
-  if arguments.string("prompt-file") == nil && Terminal.inputIsTerminal {
-    throw UsageError("no prompt: pagoda ask \"...\", --prompt-file FILE, --prompt-ids IDS, or pipe text in")
-  }
-  let text = try arguments.string("prompt-file").map { try Terminal.readFile($0) } ?? Terminal.readInput()
+  let text =
+    try arguments.string("prompt-file").map { try Terminal.readFile($0) }
+    ?? Terminal.readPipe(or: "no prompt: pagoda ask \"...\", --prompt-file FILE, --prompt-ids IDS, or pipe text in")
   return text.hasSuffix("\n") && !arguments.has("raw") ? String(text.dropLast()) : text
 }
 

@@ -23,7 +23,8 @@ extension Command {
 
 private func runTokenize(_ arguments: Arguments) async throws -> Int32 {
   let words = arguments.positionals.joined(separator: " ")
-  let text = arguments.positionals.isEmpty ? try Terminal.readInput() : words
+  let hint = "no text: pagoda tokenize \"...\", or pipe text in"
+  let text = arguments.positionals.isEmpty ? try Terminal.readPipe(or: hint) : words
   let special = arguments.has("special")
   if arguments.has("decode") {
     let ids = try parseTokenIDs(text, of: "the arguments")

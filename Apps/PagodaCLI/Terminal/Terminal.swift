@@ -61,6 +61,13 @@ enum Terminal {
     return text
   }
 
+  /// The same, but not from a terminal: a program that waits there in silence looks stuck.
+  /// - Parameter hint: what the user can give instead.
+  static func readPipe(or hint: String) throws -> String {
+    if inputIsTerminal { throw UsageError(hint) }
+    return try readInput()
+  }
+
   /// - Parameter path: a file, or `-` for standard input.
   static func readFile(_ path: String) throws -> String {
     if path == "-" { return try readInput() }
