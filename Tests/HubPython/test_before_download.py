@@ -51,14 +51,14 @@ def check_nothing_left(harness):
 def test_a_model_that_fits_is_refused_without_a_trace(hub_with, columns):
     harness = hub_with("some/model", GIB)
     with window(harness, "chat", "some/model", columns=columns) as chat:
-        chat.wait_for(lambda: "[Y/n]" in " ".join(chat.text().split()), "question")
-        text = " ".join(chat.text().split())
+        chat.wait_for(lambda: "[Y/n]" in chat.words(), "question")
+        text = chat.words()
         assert re.search(r"Download: 1\.00 GiB, [\d.]+ [GT]iB free on the disk\. ", text), text
         assert re.search(r"Memory: about 1\.00 GiB of [\d.]+ [GT]iB: fits\. Fetch it \(1\.00 GiB\)\? \[Y/n\]", text), text
         assert not chat.broken_lines(columns), chat.text()
         chat.type("n")
         chat.key("Enter")
-        assert chat.wait_for_end() == 1 and "some/model was not fetched" in " ".join(chat.text().split())
+        assert chat.wait_for_end() == 1 and "some/model was not fetched" in chat.words()
     check_nothing_left(harness)
 
 
@@ -69,8 +69,8 @@ def test_the_format_that_would_be_chosen_is_named(hub_with, columns):
     limit = limits(harness)
     harness = hub_with(name, limit * 5 // 2)  # 4.5 of 16 bits per weight fit, 8.5 do not
     with window(harness, "chat", name, columns=columns) as chat:
-        chat.wait_for(lambda: "[Y/n]" in chat.text() or chat.is_over(), "question")
-        text = " ".join(chat.text().split())
+        chat.wait_for(lambda: "[Y/n]" in chat.text() or chat.status() is not None, "question")
+        text = chat.words()
         if "cannot" in text or "more on the disk" in text:
             assert "does not fit" in text  # a disk smaller than the memory
         else:
@@ -85,11 +85,11 @@ def test_enter_does_not_fetch_what_cannot_run(hub_with):
     harness = hub_with("some/model", 1)
     harness = hub_with("some/model", limits(harness) * 4)
     with window(harness, "chat", "some/model", columns=80) as chat:
-        chat.wait_for(lambda: "[y/N]" in chat.text() or chat.is_over(), "question")
-        text = " ".join(chat.text().split())
+        chat.wait_for(lambda: "[y/N]" in chat.text() or chat.status() is not None, "question")
+        text = chat.words()
         assert "does not fit, not even with --quantize 4bit." in text, text
         assert re.search(r"This would fit: pagoda chat qwen3\.5:\S+ --quantize 4bit \([\d.]+ [MG]iB\)", text), text
-        if not chat.is_over():
+        if chat.status() is None:
             chat.key("Enter")
         assert chat.wait_for_end() == 1
     check_nothing_left(harness)
@@ -100,7 +100,7 @@ def test_a_disk_without_room_is_named_before_the_question(hub_with, command):
     harness = hub_with("some/model", 1 << 50)
     with window(harness, command, "some/model", columns=80) as pagoda:
         assert pagoda.wait_for_end() == 1
-        text = " ".join(pagoda.text().split())
+        text = pagoda.words()
         assert re.search(r"Download: 1024\.0 TiB, [\d.]+ [GT]iB free on the disk: does not fit\.", text), text
         assert "This would fit: pagoda chat qwen3.5:" in text and "HF_HUB_CACHE names another folder" in text, text
         assert "Fetch it" not in text and not pagoda.broken_lines(80), text

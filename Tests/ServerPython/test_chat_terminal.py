@@ -65,19 +65,19 @@ def test_tokens_are_counted_after_a_load(tmp_path):
 
 
 def test_a_long_prompt_shows_its_progress_and_leaves_no_trace_of_it(long_file):
-    with Terminal("chat", "--max-num-batched-tokens", "16", "-n", "4") as chat:
+    with Terminal("chat", "--max-num-batched-tokens", "8", "-n", "4") as chat:
         chat.wait_for_prompt()
         say(chat, f"/read {long_file}")
         chat.type("Hello!\r")
         chat.wait_for(lambda: re.search(rb"reading \d+ %, \d+ (s|min) left", chat.output), "progress")
         chat.wait_for_text("first after")
         assert "reading" not in chat.text()
-    piped = run("chat", "--max-num-batched-tokens", "16", "-n", "4", text="Hello!\n")
+    piped = run("chat", "--max-num-batched-tokens", "8", "-n", "4", text="Hello!\n")
     assert "reading" not in piped.stdout + piped.stderr
 
 
 def test_a_message_stopped_before_its_answer_is_kept_for_retry(tmp_path, long_file):
-    with Terminal("chat", "--max-num-batched-tokens", "16", "-n", "4", columns=100) as chat:
+    with Terminal("chat", "--max-num-batched-tokens", "8", "-n", "4", columns=100) as chat:
         chat.wait_for_prompt()
         say(chat, f"/read {long_file}")
         chat.send_and_wait_for("Hello!", b"reading")
@@ -92,7 +92,7 @@ def test_a_message_stopped_before_its_answer_is_kept_for_retry(tmp_path, long_fi
 
 
 def test_nothing_typed_appears_inside_an_answer():
-    with Terminal("chat", "--temperature", "0", "-n", "400", "--ignore-eos", columns=100) as chat:
+    with Terminal("chat", "--temperature", "0", "-n", "7000", "--ignore-eos", columns=100) as chat:
         chat.wait_for_prompt()
         chat.send_and_wait_for("Write a story.", b"the")
         chat.type("zzz\x03")

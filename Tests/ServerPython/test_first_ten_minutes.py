@@ -44,8 +44,8 @@ def look_around(home):
 
 def chat(home, folder):
     note = folder / "note.txt"
-    note.write_text("The meeting is at noon.\n" * 500)
-    with at_terminal(home, "chat", "--max-num-batched-tokens", "16", columns=80) as session:
+    note.write_text("The meeting is at noon.\n" * 900)
+    with at_terminal(home, "chat", "--max-num-batched-tokens", "8", columns=80) as session:
         session.wait_for_prompt()
         say(session, "What is 12 plus 30?")
         assert "42" in session.text()

@@ -39,6 +39,10 @@ class Tmux:
         """The whole text with what has scrolled away; `-e` keeps the styles."""
         return self.tmux("capture-pane", "-p", "-S", "-", *options).rstrip()
 
+    def words(self):
+        """The whole text as one line, also where the terminal had to break a path."""
+        return " ".join(self.text("-J").split())
+
     def wait_for(self, condition, what):
         end = time.monotonic() + 120
         while not condition():
@@ -66,6 +70,16 @@ class Tmux:
     def key(self, *names):
         self.tmux("send-keys", *names)
 
+    def resize(self, columns, rows):
+        """Returns when the program's terminal has the new size, which tmux sets some time after the window's."""
+        self.tmux("resize-window", "-x", columns, "-y", rows)
+        terminal = self.tmux("display", "-p", "#{pane_tty}").strip()
+
+        def size():
+            with open(terminal) as file:
+                return os.get_terminal_size(file.fileno())
+        self.wait_for(lambda: size() == (columns, rows), "new size")
+
     def say(self, line):
         """Types a line, and waits for the prompt after its answer."""
         count = self.text().count("\n>")
@@ -74,8 +88,8 @@ class Tmux:
         self.wait_for(lambda: self.text().count("\n>") > count and self.text().split("\n")[-1] == ">", "prompt")
 
     def broken_lines(self, columns):
-        """Lines that the terminal had to break: -J joins their parts, which are longer than the window."""
-        return [line for line in self.text("-J").split("\n") if len(line) > columns]
+        """Lines that the terminal had to break: -J joins their parts, which are longer than the window. A path may be longer."""
+        return [line for line in self.text("-J").split("\n") if len(line) > columns and " " in line.strip()]
 
     def __enter__(self):
         return self
