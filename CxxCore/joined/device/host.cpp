@@ -3,3 +3,4 @@
 #include "../../src/device/host/host_weight.cpp"
 #include "../../src/device/host/index_checks.cpp"
 #include "../../src/device/host/quantise.cpp"
+#include "../../src/device/host/row_tasks.cpp"

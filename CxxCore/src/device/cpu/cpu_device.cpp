@@ -44,7 +44,8 @@ class CpuDevice final : public Device {
   }
   Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
     if (is_stored(format)) return make_stored_weight(source, format, *pool_);
-    return is_packed(format) ? make_packed_weight(source, format, kernels_, *pool_) : host::make_weight(source, format);
+    return is_packed(format) ? make_packed_weight(source, format, kernels_, *pool_)
+                             : host::make_weight(source, format, pool_.get());
   }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     if (is_stored(format)) return static_cast<size_t>(stored_layout(format, rows, cols).size_bytes);

@@ -2,24 +2,20 @@
 #include "device/cpu/packed_weight.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <vector>
 
 #include "base/assign_or_return.h"
-#include "base/concat.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
 #include "device/host/quantise.h"
+#include "device/host/row_tasks.h"
 
 namespace pagoda::device::cpu {
 namespace {
 
 using host::kStepGroup;
 using host::Steps;
-
-constexpr int64_t kChunkBytes = int64_t{8} << 20;  // of the source, read per chunk
-constexpr int64_t kAloneBytes = int64_t{1} << 20;  // the same for one thread, which gains nothing from more
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
@@ -29,18 +25,24 @@ int64_t offset_of(int64_t column, int64_t c, int64_t run) noexcept {
 }
 
 // Scatters one channel's bytes to their lines.
+template <int64_t kRun>
+void scatter_runs(const std::byte* from, int64_t size, int64_t c, std::byte* block) noexcept {
+  for (int64_t i = 0; i < size; i += kRun) std::memcpy(block + offset_of(i, c, kRun), from + i, kRun);
+}
 void scatter(const std::byte* from, int64_t size, int64_t c, int64_t run, std::byte* block) noexcept {
-  for (int64_t i = 0; i < size; i += run) std::memcpy(block + offset_of(i, c, run), from + i, static_cast<size_t>(run));
+  return run == 4 ? scatter_runs<4>(from, size, c, block) : scatter_runs<8>(from, size, c, block);
 }
 
-// Scratch memory for packing one row; one per thread.
+// Scratch memory of a thread.
 struct PackScratch {
+  std::vector<std::byte> rows;    // as read
   std::vector<float> row;         // [padded cols], zeros after cols
   std::vector<std::byte> values;  // [padded cols]: bf16, or bytes
   std::vector<Steps> steps;       // [padded cols / 32]
 
-  explicit PackScratch(int64_t padded)
-      : row(static_cast<size_t>(padded)),
+  PackScratch(int64_t padded, int64_t rows_bytes)
+      : rows(static_cast<size_t>(rows_bytes)),
+        row(static_cast<size_t>(padded)),
         values(static_cast<size_t>(padded) * 2),
         steps(static_cast<size_t>(padded / kStepGroup)) {}
 };
@@ -52,8 +54,11 @@ class Packer {
 
   // Packs row `n` of a matrix of bf16 whose elements are bf16 already.
   void copy(int64_t n, const std::byte* row, PackScratch& s) const noexcept {
-    std::memcpy(s.values.data(), row, static_cast<size_t>(l_.cols) * 2);
-    scatter(s.values.data(), padded_ * 2, n % kBlockChannels, l_.run, block(n));
+    if (l_.cols != padded_) {
+      std::memcpy(s.values.data(), row, static_cast<size_t>(l_.cols) * 2);
+      row = s.values.data();
+    }
+    scatter(row, padded_ * 2, n % kBlockChannels, l_.run, block(n));
   }
 
   // Packs row `n` of the matrix, given as floats in scratch.row. Returns false if a number does not fit the format.
@@ -173,35 +178,25 @@ void PackedWeight::load_row(const Kernels& kernels, int64_t row, float* scratch,
 Status fill_packed_weight(const WeightSource& source, WeightFormat format, const PackedLayout& layout,
                           const Kernels& kernels, ThreadPool& pool, std::byte* to) {
   const Packer packer(layout, kernels, to);
-  std::vector<PackScratch> scratch(static_cast<size_t>(pool.num_threads()),
-                                   PackScratch(layout.groups * kPackedColumns));
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
-  const int64_t chunk_bytes = pool.num_threads() > 1 ? kChunkBytes : kAloneBytes;
-  const int64_t rows_per_read =
-      std::min(source.rows, round_up(std::max<int64_t>(1, chunk_bytes / row_bytes), kBlockChannels));
-  std::vector<std::byte> rows(static_cast<size_t>(rows_per_read * row_bytes));
+  const host::RowTasks tasks(source, row_bytes, kBlockChannels, &pool);
+  std::vector<PackScratch> scratch(static_cast<size_t>(tasks.num_threads()),
+                                   PackScratch(layout.groups * kPackedColumns, tasks.max_rows() * row_bytes));
   const bool is_copied = layout.format == kPackedBf16 && source.dtype == DType::bf16;
-  for (int64_t begin = 0; begin < source.rows; begin += rows_per_read) {
-    const int64_t count = std::min(rows_per_read, source.rows - begin);
-    PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, rows.data()));
-    std::atomic<int64_t> bad_row{-1};
-    pool.parallel_for((count + kBlockChannels - 1) / kBlockChannels, [&](int64_t block, int thread) {
-      PackScratch& s = scratch[thread];
-      for (int64_t i = block * kBlockChannels; i < std::min(count, (block + 1) * kBlockChannels); ++i) {
-        if (is_copied) {
-          packer.copy(begin + i, rows.data() + i * row_bytes, s);
-          continue;
-        }
-        host::to_f32(rows.data() + i * row_bytes, source.dtype, source.cols, s.row.data());
-        if (!packer.pack(begin + i, s)) bad_row.store(begin + i, std::memory_order_relaxed);
+  return tasks.run([&](int64_t first, int64_t count, int thread) -> Status {
+    PackScratch& s = scratch[static_cast<size_t>(thread)];
+    PAGODA_RETURN_IF_ERROR(source.read_rows(first, count, s.rows.data()));
+    const std::byte* row = s.rows.data();
+    for (int64_t n = first; n < first + count; ++n, row += row_bytes) {
+      if (is_copied) {
+        packer.copy(n, row, s);
+        continue;
       }
-    });
-    if (const int64_t row = bad_row.load(std::memory_order_relaxed); row >= 0)
-      return make_error(StatusCode::unsupported, concat("weight ", source.name, ": row ", row, " has a number that ",
-                                                        weight_format_name(format), " cannot hold"));
-    if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(count));
-  }
-  return ok_status();
+      host::to_f32(row, source.dtype, source.cols, s.row.data());
+      if (!packer.pack(n, s)) return host::does_not_fit(source, n, format);
+    }
+    return ok_status();
+  });
 }
 
 Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,

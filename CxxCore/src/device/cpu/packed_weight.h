@@ -59,7 +59,7 @@ class PackedWeight final : public Weight {
   const std::byte* data_;
 };
 
-// Reads `source` in chunks and packs the blocks of each on all threads of the pool, into memory of layout.size_bytes.
+// Reads and packs `source` on all threads of the pool, into memory of layout.size_bytes.
 Status fill_packed_weight(const WeightSource& source, WeightFormat format, const PackedLayout& layout,
                           const Kernels& kernels, ThreadPool& pool, std::byte* to);
 // The same into memory of its own.

@@ -11,11 +11,10 @@
 #include "base/quant/stored_row.h"
 #include "device/host/host_memory.h"
 #include "device/host/quantise.h"
+#include "device/host/row_tasks.h"
 
 namespace pagoda::device::host {
 namespace {
-
-constexpr int64_t kChunkBytes = int64_t{4} << 20;
 
 bool is_weight_type(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
@@ -68,11 +67,6 @@ constexpr DType element_type(WeightFormat format) noexcept {
   return format == WeightFormat::f16 ? DType::f16 : format == WeightFormat::bf16 ? DType::bf16 : DType::f32;
 }
 
-Status too_large(const WeightSource& source, int64_t row, WeightFormat format) {
-  return make_error(StatusCode::unsupported, concat("weight ", source.name, ": row ", row, " has a number that ",
-                                                    weight_format_name(format), " cannot hold"));
-}
-
 // Rounds floats to the values that a quantised row would represent.
 bool round_to(WeightFormat format, std::span<float> row) {
   const size_t size = (row.size() + kColumnPadding - 1) / kColumnPadding * kColumnPadding;
@@ -99,25 +93,26 @@ bool round_to(WeightFormat format, std::span<float> row) {
   return true;
 }
 
-Status read_into(const WeightSource& source, WeightFormat format, std::byte* to) {
+Status read_into(const WeightSource& source, WeightFormat format, ThreadPool* pool, std::byte* to) {
   const DType stored = element_type(format);
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
   const int64_t stored_bytes = padded(source.cols) * static_cast<int64_t>(dtype_bytes(stored));
-  const int64_t chunk_rows = std::max<int64_t>(1, std::min(source.rows, kChunkBytes / row_bytes));
   const bool in_place = source.dtype == stored && row_bytes == stored_bytes;
-  std::vector<std::byte> rows(in_place ? 0 : static_cast<size_t>(chunk_rows * row_bytes));
-  for (int64_t begin = 0; begin < source.rows; begin += chunk_rows) {
-    const int64_t count = std::min(chunk_rows, source.rows - begin);
-    PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, in_place ? to + begin * stored_bytes : rows.data()));
-    for (int64_t i = 0; i < count && !in_place; ++i)
-      if (!convert_row(rows.data() + i * row_bytes, source.dtype, source.cols, stored, to + (begin + i) * stored_bytes))
-        return too_large(source, begin + i, format);
-    for (int64_t i = begin; i < begin + count && is_quantised(format); ++i)
-      if (!round_to(format, {reinterpret_cast<float*>(to + i * stored_bytes), static_cast<size_t>(source.cols)}))
-        return too_large(source, i, format);
-    if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(count));
-  }
-  return ok_status();
+  const RowTasks tasks(source, row_bytes, 1, pool);
+  std::vector<std::vector<std::byte>> buffers(static_cast<size_t>(tasks.num_threads()));
+  for (auto& of_thread : buffers) of_thread.resize(in_place ? 0 : static_cast<size_t>(tasks.max_rows() * row_bytes));
+  return tasks.run([&](int64_t first, int64_t count, int thread) -> Status {
+    std::byte *const rows = buffers[static_cast<size_t>(thread)].data(), *const place = to + first * stored_bytes;
+    PAGODA_RETURN_IF_ERROR(source.read_rows(first, count, in_place ? place : rows));
+    for (int64_t i = 0; i < count; ++i) {
+      std::byte* const row = place + i * stored_bytes;
+      if (!in_place && !convert_row(rows + i * row_bytes, source.dtype, source.cols, stored, row))
+        return does_not_fit(source, first + i, format);
+      if (is_quantised(format) && !round_to(format, {reinterpret_cast<float*>(row), static_cast<size_t>(source.cols)}))
+        return does_not_fit(source, first + i, format);
+    }
+    return ok_status();
+  });
 }
 
 }  // namespace
@@ -179,15 +174,20 @@ size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept {
   return static_cast<size_t>(rows) * static_cast<size_t>(padded(cols)) * dtype_bytes(element_type(format));
 }
 
-Status fill_weight(const WeightSource& source, WeightFormat format, std::byte* to) {
-  return is_stored(format) ? read_stored_into(source, format, to) : read_into(source, format, to);
+Status does_not_fit(const WeightSource& source, int64_t row, WeightFormat format) {
+  return make_error(StatusCode::unsupported, concat("weight ", source.name, ": row ", row, " has a number that ",
+                                                    weight_format_name(format), " cannot hold"));
 }
 
-Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) {
+Status fill_weight(const WeightSource& source, WeightFormat format, ThreadPool* pool, std::byte* to) {
+  return is_stored(format) ? read_stored_into(source, format, to) : read_into(source, format, pool, to);
+}
+
+Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format, ThreadPool* pool) {
   PAGODA_RETURN_IF_ERROR(is_stored(format) ? check_stored_source(source, format) : check_source(source));
   PAGODA_ASSIGN_OR_RETURN(auto buffer,
                           make_buffer(weight_bytes(source.rows, source.cols, format), "weight " + source.name));
-  PAGODA_RETURN_IF_ERROR(fill_weight(source, format, buffer->host_pointer()));
+  PAGODA_RETURN_IF_ERROR(fill_weight(source, format, pool, buffer->host_pointer()));
   return std::unique_ptr<Weight>(new HostWeight(std::move(buffer), source.rows, source.cols, element_type(format)));
 }
 

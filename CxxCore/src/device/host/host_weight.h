@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/threads/thread_pool.h"
 #include "device/device.h"
 
 namespace pagoda::device::host {
@@ -35,11 +36,15 @@ class HostWeight final : public Weight {
 // Quantised formats are stored as the floats they represent: exact but slow, for devices without quantised kernels.
 size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept;
 
-// Reads and converts `source` in chunks of at most 4 MiB (or one row). A finite number that overflows the stored type
-// is an error: a silent infinity in a weight would surface as NaN logits much later.
-Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format);
+// Reads and converts `source`, on all threads of the pool if there is one. A finite number that overflows the stored
+// type is an error: a silent infinity in a weight would surface as NaN logits much later.
+Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format,
+                                            ThreadPool* pool = nullptr);
 // The same into memory of weight_bytes(), which is zero after the columns of a row.
-Status fill_weight(const WeightSource& source, WeightFormat format, std::byte* to);
+Status fill_weight(const WeightSource& source, WeightFormat format, ThreadPool* pool, std::byte* to);
+
+// The error of a row that has a finite number beyond the range of `format`.
+Status does_not_fit(const WeightSource& source, int64_t row, WeightFormat format);
 
 // Accepts float types, a non-null reader, and sizes whose product does not overflow.
 Status check_source(const WeightSource& source);

@@ -3,20 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
 #include "base/assign_or_return.h"
 #include "base/quant/stored_row.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
+#include "device/host/row_tasks.h"
 
 namespace pagoda::device::cpu {
 namespace {
-
-constexpr int64_t kTaskRows = 2 * kBlockChannels;
-constexpr int64_t kRoundBytes = int64_t{64} << 20;  // of the source, between two reports of progress
-constexpr int64_t kAloneBytes = int64_t{1} << 20;   // of a task's rows on one thread: fewer, larger reads
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
@@ -160,32 +156,17 @@ void StoredWeight::load_row(int64_t row, std::byte* scratch, float* to) const no
 Status fill_stored_weight(const WeightSource& source, const StoredLayout& layout, ThreadPool& pool, std::byte* to) {
   const Arranger arranger(layout, to);
   const auto row_bytes = static_cast<int64_t>(stored_row_bytes(*layout.format, source.cols));
-  const int64_t task_rows =
-      pool.num_threads() > 1 ? kTaskRows : std::max(kTaskRows, std::min(kAloneBytes / row_bytes, source.rows));
-  std::vector<std::vector<std::byte>> buffers(static_cast<size_t>(pool.num_threads()));
-  for (auto& of_thread : buffers) of_thread.resize(static_cast<size_t>(task_rows * row_bytes));
-  const int64_t round_rows = round_up(std::max<int64_t>(1, kRoundBytes / row_bytes), task_rows);
-  Status failed = ok_status();
-  std::mutex mutex;  // guards `failed`
-  for (int64_t begin = 0; begin < source.rows; begin += round_rows) {
-    const int64_t end = std::min(source.rows, begin + round_rows);
-    pool.parallel_for((end - begin + task_rows - 1) / task_rows, [&](int64_t task, int thread) {
-      const int64_t first = begin + task * task_rows, count = std::min(task_rows, end - first);
-      std::vector<std::byte>& rows = buffers[static_cast<size_t>(thread)];
-      const Status read =
-          source.read_stored(first, count, std::span(rows).first(static_cast<size_t>(count * row_bytes)));
-      if (!read.is_ok()) {
-        const std::lock_guard lock(mutex);
-        failed = read;
-        return;
-      }
-      for (int64_t i = 0; i < count; ++i)
-        arranger.put(first + i, stored_row(*layout.format, source.cols, rows.data() + i * row_bytes));
-    });
-    PAGODA_RETURN_IF_ERROR(failed);
-    if (source.rows_done) PAGODA_RETURN_IF_ERROR(source.rows_done(end - begin));
-  }
-  return ok_status();
+  const host::RowTasks tasks(source, row_bytes, kBlockChannels, &pool);
+  std::vector<std::vector<std::byte>> buffers(static_cast<size_t>(tasks.num_threads()));
+  for (auto& of_thread : buffers) of_thread.resize(static_cast<size_t>(tasks.max_rows() * row_bytes));
+  return tasks.run([&](int64_t first, int64_t count, int thread) -> Status {
+    const std::span<std::byte> rows =
+        std::span(buffers[static_cast<size_t>(thread)]).first(static_cast<size_t>(count * row_bytes));
+    PAGODA_RETURN_IF_ERROR(source.read_stored(first, count, rows));
+    for (int64_t i = 0; i < count; ++i)
+      arranger.put(first + i, stored_row(*layout.format, source.cols, rows.data() + i * row_bytes));
+    return ok_status();
+  });
 }
 
 Result<std::unique_ptr<Weight>> make_stored_weight(const WeightSource& source, WeightFormat format, ThreadPool& pool) {

@@ -113,7 +113,7 @@ class ExpertReader {
       return std::unique_ptr<Weight>(new PackedWeight(layout, part.format, std::move(buffer)));
     }
     std::memset(place.data(), 0, place.size());
-    PAGODA_RETURN_IF_ERROR(host::fill_weight(source, part.format, place.data()));
+    PAGODA_RETURN_IF_ERROR(host::fill_weight(source, part.format, &pool, place.data()));
     const DType dtype = part.format == WeightFormat::f16 ? DType::f16 : DType::f32;
     return std::unique_ptr<Weight>(new host::HostWeight(std::move(buffer), count, source.cols, dtype));
   }
