@@ -1,6 +1,7 @@
 // model: a checkpoint that does not match its configuration is refused by name, and one that does is read with any
 // types.
 #include "model/checkpoint_editor.h"
+#include "model/weights/groups.h"
 
 namespace pagoda::test {
 namespace {
@@ -135,6 +136,21 @@ PAGODA_TEST(model_dtype_is_the_stated_one_or_that_of_the_files) {
   CHECK(choose("bfloat16", *tiny) == DType::bf16);
   const Status refused = model::choose_dtype("int4", tiny->config, *tiny->checkpoint).status;
   CHECK(refused.code == StatusCode::invalid_argument && refused.message.find("int4") != std::string::npos);
+}
+
+// Rows reach a device in the type that the file stores, so that bf16 weights of bf16 files are copied.
+PAGODA_TEST(model_reads_rows_in_the_type_of_the_file) {
+  for (const auto& [name, wanted] : {std::pair(mini_model_dir(), DType::bf16),
+                                     {fixtures_dir() + "/gguf/llama.gguf", DType::f16},
+                                     {fixtures_dir() + "/gguf/qwen35.gguf", DType::f16},
+                                     {fixtures_dir() + "/gguf/stored/blocks.gguf", DType::f32}}) {
+    const auto opened = open_model(folder(name));
+    REQUIRE_OK(opened);
+    const auto groups = model::group_weights(opened->config, *opened->checkpoint);
+    REQUIRE_OK(groups);
+    for (const model::WeightGroup& group : *groups)
+      if (group.is_matrix) CHECK(model::source_dtype(group) == wanted);
+  }
 }
 
 }  // namespace pagoda::test

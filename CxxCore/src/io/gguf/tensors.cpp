@@ -48,8 +48,10 @@ class GgufDecoder final : public TensorDecoder {
 
   Status read_stored(uint64_t first, uint64_t count, std::span<std::byte> into) const override {
     const size_t row_bytes = into.size() / count;
+    const bool is_quantised = is_stored(*stored_format());
     return each_run(first, count, [&](uint64_t row, uint64_t done, uint64_t run) {
-      return read_blocks(row, run, row_bytes, into.data() + done * row_bytes);
+      std::byte* const to = into.data() + done * row_bytes;
+      return is_quantised ? read_blocks(row, run, row_bytes, to) : read_elements(row, run, to);
     });
   }
 
@@ -92,6 +94,22 @@ class GgufDecoder final : public TensorDecoder {
       const StoredRow split = stored_row(in_file, cols_, in_order.data());
       split_gguf_row(type_.id, raw.data() + i * row_bytes(), cols_, split);
       reorder_gguf_row(type_.id, wanted, split, column_order, out);
+    }
+    return ok_status();
+  }
+
+  // Rows of floats as in the file, but for the order of their columns.
+  Status read_elements(uint64_t row, uint64_t count, std::byte* to) const {
+    PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + row * row_bytes(), {to, count * row_bytes()}));
+    if (column_order.empty()) return ok_status();
+    std::vector<std::byte> as_stored(row_bytes());
+    const size_t width = type_.block_bytes;
+    for (uint64_t i = 0; i < count; ++i) {
+      std::memcpy(as_stored.data(), to, as_stored.size());
+      for (const uint32_t column : column_order) {
+        std::memcpy(to, as_stored.data() + column * width, width);
+        to += width;
+      }
     }
     return ok_status();
   }

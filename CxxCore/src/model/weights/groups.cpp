@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -165,10 +166,22 @@ Status with_name(const WeightGroup::Part& part, Status status) {
   return status;
 }
 
-DType source_dtype(const WeightGroup& group) noexcept {
-  const DType first = group.parts.front().tensor->dtype;
+namespace {
+
+// The type in which the rows of a part are read without a conversion, or f32.
+DType part_dtype(const WeightGroup::Part& part) {
+  if (!part.tensor->decoder) return part.tensor->dtype;
+  const std::optional<WeightFormat> format = part.tensor->decoder->stored_format();
+  if (part.head_rows > 0 || !format) return DType::f32;
+  return *format == WeightFormat::f16 ? DType::f16 : *format == WeightFormat::bf16 ? DType::bf16 : DType::f32;
+}
+
+}  // namespace
+
+DType source_dtype(const WeightGroup& group) {
+  const DType first = part_dtype(group.parts.front());
   for (const WeightGroup::Part& part : group.parts)
-    if (part.tensor->dtype != first) return DType::f32;
+    if (part_dtype(part) != first) return DType::f32;
   return first;
 }
 
@@ -200,6 +213,16 @@ Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& chec
   return ok_status();
 }
 
+// Elements [begin, begin + count) of whole rows of a tensor.
+Status read_elements(const io::TensorEntry& tensor, const io::Checkpoint& checkpoint, DType dtype, size_t begin,
+                     size_t count, std::byte* to) {
+  const size_t width = dtype_bytes(dtype), cols = static_cast<size_t>(tensor.shape.back());
+  if (tensor.decoder && dtype != DType::f32)
+    return tensor.decoder->read_stored(begin / cols, count / cols, {to, count * width});
+  if (!tensor.decoder && tensor.dtype == dtype) return checkpoint.read(tensor, begin * width, {to, count * width});
+  return read_as_f32(checkpoint, tensor, begin, {reinterpret_cast<float*>(to), count});
+}
+
 // Writes rows [first, first + count) of a part, in the requested order, to `to`.
 Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                  int64_t count, size_t cols, std::byte* to) {
@@ -218,10 +241,7 @@ Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint
     const size_t begin = static_cast<size_t>(std::max<int64_t>(from, 0)) * stored_cols;
     const size_t size = from >= 0 ? static_cast<size_t>(run) * stored_cols : 0,
                  padded_size = static_cast<size_t>(run) * cols;
-    if (size > 0)
-      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
-                                 ? checkpoint.read(*part.tensor, begin * width, {to, size * width})
-                                 : read_as_f32(checkpoint, *part.tensor, begin, {reinterpret_cast<float*>(to), size}));
+    if (size > 0) PAGODA_RETURN_IF_ERROR(read_elements(*part.tensor, checkpoint, dtype, begin, size, to));
     std::memset(to + size * width, 0, (padded_size - size) * width);
     to += padded_size * width;
     done += run;

@@ -44,8 +44,9 @@ inline bool is_expert(const WeightGroup& group) noexcept {
 // and the file.
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
-// The type in which the rows of a group are read: that of its parts, or f32 if they differ.
-DType source_dtype(const WeightGroup& group) noexcept;
+// The type in which the rows of a group are read: that of its parts in the file, or f32 if they differ or are
+// quantised.
+DType source_dtype(const WeightGroup& group);
 
 // An error of reading a part, which names the file, with the tensor's name before it.
 Status with_name(const WeightGroup::Part& part, Status status);

@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <random>
+#include <span>
 
+#include "io/checkpoint.h"
 #include "io/gguf/types.h"
 #include "io/quantize/stored.h"
 #include "support/test.h"
@@ -98,6 +100,32 @@ PAGODA_TEST(mlx_codes_of_every_width_are_unpacked) {
             quant_format(*format).has_min);
     }
     CHECK(!affine_format(bits, 16, DType::f16).has_value());
+  }
+}
+
+// Matrices of 16-bit floats are read as they are, also where the file has rows (llama) or columns (qwen35) in another
+// order.
+PAGODA_TEST(gguf_half_floats_are_read_without_floats_in_between) {
+  for (const char* name : {"llama.gguf", "qwen35.gguf"}) {
+    const auto files = open_model_files({.directory = fixtures_dir() + "/gguf/" + name, .files = {}});
+    REQUIRE_OK(files);
+    const auto checkpoint = Checkpoint::open(**files);
+    REQUIRE_OK(checkpoint);
+    size_t num_halves = 0;
+    for (const auto& [tensor, entry] : checkpoint->tensors()) {
+      if (entry.decoder->stored_format() != WeightFormat::f16 || entry.shape.size() != 2) continue;
+      const auto rows = static_cast<uint64_t>(entry.shape[0]), cols = static_cast<uint64_t>(entry.shape[1]);
+      const uint64_t first = rows / 3, count = rows - first;
+      std::vector<uint16_t> halves(count * cols);
+      std::vector<float> wanted(count * cols);
+      CHECK_OK(entry.decoder->read_stored(first, count, std::as_writable_bytes(std::span(halves))));
+      CHECK_OK(entry.decoder->read(first * cols, wanted));
+      bool same = true;
+      for (size_t i = 0; i < wanted.size(); ++i) same = same && f16_to_f32(halves[i]) == wanted[i];
+      if (!same) fail(__FILE__, __LINE__, tensor + ": numbers differ");
+      ++num_halves;
+    }
+    CHECK(num_halves >= 15);
   }
 }
 
