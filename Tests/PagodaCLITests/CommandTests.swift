@@ -50,6 +50,18 @@ import Testing
     }
   }
 
+  @Test func quantize_mixes_4_and_8_bits() throws {
+    try Program.withFolder { folder in
+      let out = folder.appending(path: "new").path
+      let run = try Program.run("quantize", "mini", out, "--mixed")
+      #expect(run.status == 0 && run.output.contains("9 of them at 8 bits, the others at 4"), "\(run.errors)")
+      let info = try Program.run("info", out)
+      #expect(info.output.contains("affine 4 bits") && info.output.contains("affine 8 bits"), "\(info.errors)")
+      let answer = try Program.run("generate", "--model", out, "--prompt", france)
+      #expect(answer.output.contains("Paris"), "\(answer.errors)")
+    }
+  }
+
   @Test func quantize_takes_a_gguf_file() throws {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/gguf/qwen35.gguf").path
     try Program.withFolder { folder in
@@ -81,6 +93,7 @@ import Testing
       ["bench", "--shape", "tiny", "--model", "mini"], ["tokenize", "--decode", "five"],
       ["pull"], ["pull", "mini"], ["pull", "a/b", "c/d"], ["pull", "a/b", "--jobs", "0"], ["list", "extra"], ["rm"],
       ["rm", "../x"], ["quantize", "mini"], ["quantize", "mini", "out", "--bits", "3"],
+      ["quantize", "mini", "out", "--bits", "8", "--mixed"],
       ["info", "mini", "--model", "mini"],
     ] {
       let (output, errors, input) = (Pipe(), Pipe(), Pipe())

@@ -13,6 +13,7 @@ namespace pagoda {
 struct QuantizeOptions {
   int32_t bits = 4;         // per weight: 4 or 8
   int32_t group_size = 64;  // weights that share a scale and an offset
+  bool is_mixed = false;    // requires 4 bits: 8 for the matrices whose rounding changes answers most
   int32_t num_threads = 0;  // 0 = one per core
 };
 
@@ -21,6 +22,7 @@ struct QuantizeResult {
   int64_t input_bytes = 0;    // of all tensors
   int64_t output_bytes = 0;   // of all weight files
   int32_t num_quantized = 0;  // matrices; other tensors are copied unchanged
+  int32_t num_wide = 0;       // of these: matrices of a mix with 8 bits
   int32_t num_files = 0;      // weight files
 };
 

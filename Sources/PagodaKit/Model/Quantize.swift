@@ -10,6 +10,8 @@ public struct QuantizeReport: Hashable, Sendable {
   public var outputBytes: Int64
   /// Quantised matrices; other tensors are copied unchanged.
   public var quantizedCount: Int
+  /// Of these, the matrices of a mixed model that have 8 bits.
+  public var wideCount = 0
   /// Weight files written.
   public var fileCount: Int
 
@@ -31,9 +33,12 @@ extension ModelSource {
   ///   - folder: must not exist, or must be empty.
   ///   - bits: 4 or 8.
   ///   - groupSize: number of weights that share a scale: 32, 64 or 128.
+  ///   - mixed: with 4 bits, 8 for the matrices whose rounding changes answers most: embeddings, the output matrix, and
+  ///     the down, value and recurrent output projections of some layers.
   ///   - progress: called with a fraction from 0 to 1, on a thread of the writer.
   public func quantize(
-    to folder: String, bits: Int, groupSize: Int = 64, progress: (@Sendable (Double) -> Void)? = nil
+    to folder: String, bits: Int, groupSize: Int = 64, mixed: Bool = false,
+    progress: (@Sendable (Double) -> Void)? = nil
   ) async throws -> QuantizeReport {
     let source = try await here()
     let watcher = QuantizeWatcher(progress)
@@ -42,15 +47,18 @@ extension ModelSource {
         var options = pagoda.QuantizeOptions()
         options.bits = Int32(clamping: bits)
         options.group_size = Int32(clamping: groupSize)
+        options.is_mixed = mixed
         let result = withExtendedLifetime(watcher) {
           pagoda.quantize_model(
             source.core, std.string(folder), options, goOn, Unmanaged.passUnretained(watcher).toOpaque())
         }
         if result.status.code == .cancelled { throw CancellationError() }
         try result.status.throwIfError()
-        return QuantizeReport(
+        var report = QuantizeReport(
           inputBytes: result.input_bytes, outputBytes: result.output_bytes, quantizedCount: Int(result.num_quantized),
           fileCount: Int(result.num_files))
+        report.wideCount = Int(result.num_wide)
+        return report
       }
     } onCancel: {
       watcher.cancel()

@@ -5,6 +5,7 @@
 #include "base/threads/thread_pool.h"
 #include "base/threads/usable_cores.h"
 #include "io/output_folder.h"
+#include "io/quantize/copied_config.h"
 #include "io/quantize/plan.h"
 #include "io/quantize/quantizer.h"
 
@@ -37,12 +38,14 @@ Status write_side_files(const ModelFiles& files, const Json& config, const Quant
     PAGODA_RETURN_IF_ERROR(write_text(out.file(name), text));
   }
   PAGODA_RETURN_IF_ERROR(write_text(out.file("model.safetensors.index.json"), quantized_index(plan)));
-  return write_text(out.file("config.json"), quantized_config(config, plan.bits, plan.group_size));
+  return write_text(out.file("config.json"), quantized_config(config, plan));
 }
 
 Status quantize_into(const ModelFiles& files, const std::string& folder, const QuantizeOptions& options,
                      const std::function<bool(double)>& go_on, uint64_t max_shard_bytes, QuantizeResult& result) {
   if (options.bits != 4 && options.bits != 8) return make_error(StatusCode::invalid_argument, "bits must be 4 or 8");
+  if (options.is_mixed && options.bits != 4)
+    return make_error(StatusCode::invalid_argument, "a mix has matrices of 4 and of 8 bits: bits must be 4");
   if (options.group_size != 32 && options.group_size != 64 && options.group_size != 128) {
     return make_error(StatusCode::invalid_argument, "the group size must be 32, 64 or 128");
   }
@@ -51,8 +54,7 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
   if (!config.is_ok()) return make_error(config.status.code, "config.json: " + config.status.message);
   if (!config->is_object()) return make_error(StatusCode::bad_file, "config.json: is not an object");
   PAGODA_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(files));
-  PAGODA_ASSIGN_OR_RETURN(QuantizePlan plan,
-                          plan_quantize(checkpoint, *config, options.bits, options.group_size, max_shard_bytes));
+  PAGODA_ASSIGN_OR_RETURN(QuantizePlan plan, plan_quantize(checkpoint, *config, options, max_shard_bytes));
   PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<ThreadPool> pool,
                           ThreadPool::create(options.num_threads > 0 ? options.num_threads : usable_cores()));
 
@@ -68,6 +70,7 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
   result.input_bytes = static_cast<int64_t>(plan.input_bytes);
   result.output_bytes = static_cast<int64_t>(plan.output_bytes);
   result.num_quantized = plan.num_quantized;
+  result.num_wide = plan.num_wide;
   result.num_files = static_cast<int32_t>(plan.shards.size());
   return ok_status();
 }

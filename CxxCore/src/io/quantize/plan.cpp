@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include "base/concat.h"
-#include "base/json_writer.h"
 #include "base/quoted.h"
+#include "io/quantize/mixture.h"
 
 namespace pagoda::io {
 namespace {
 
-constexpr std::string_view kWeight = ".weight";
+constexpr int kWideBits = 8;  // of the sensitive matrices of a mix
 
 // Gates of a recurrent layer have one row per head: little to save, and their error affects every later token. Tensors
 // that mlx-lm does not load (vision towers, multi-token prediction heads) are left alone.
@@ -27,7 +27,7 @@ bool is_kept(std::string_view name) {
 
 bool is_quantizable(const std::string& name, const TensorEntry& entry, int group_size) {
   const bool is_float = entry.dtype == DType::f32 || entry.dtype == DType::f16 || entry.dtype == DType::bf16;
-  return is_float && entry.shape.size() == 2 && name.ends_with(kWeight) && !is_kept(name) && entry.shape[0] > 0 &&
+  return is_float && entry.shape.size() == 2 && name.ends_with(kWeightEnd) && !is_kept(name) && entry.shape[0] > 0 &&
          entry.shape[1] > 0 && entry.shape[1] % group_size == 0;
 }
 
@@ -74,13 +74,13 @@ DType dtype_in(const Json& config) {
 
 void add_task(QuantizeShard& shard, const QuantizePlan& plan, const QuantizeTask& task) {
   shard.tasks.push_back(task);
-  if (!task.is_quantized) {
+  if (task.bits == 0) {
     shard.tensors.push_back({task.name, task.dtype, task.entry.shape});
     return;
   }
   const int64_t rows = task.entry.shape[0], columns = task.entry.shape[1];
-  const std::string stem = task.name.substr(0, task.name.size() - kWeight.size());
-  shard.tensors.push_back({task.name, DType::u32, {rows, columns * plan.bits / 32}});
+  const std::string stem = task.name.substr(0, task.name.size() - kWeightEnd.size());
+  shard.tensors.push_back({task.name, DType::u32, {rows, columns * task.bits / 32}});
   shard.tensors.push_back({stem + ".scales", task.dtype, {rows, columns / plan.group_size}});
   shard.tensors.push_back({stem + ".biases", task.dtype, {rows, columns / plan.group_size}});
 }
@@ -95,19 +95,22 @@ void name_shards(std::vector<QuantizeShard>& shards) {
 
 }  // namespace
 
-Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& config, int bits, int group_size,
+Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& config, const QuantizeOptions& options,
                                    uint64_t max_shard_bytes) {
   PAGODA_RETURN_IF_ERROR(check_config(config));
   QuantizePlan plan;
-  plan.bits = bits;
-  plan.group_size = group_size;
+  plan.bits = options.bits;
+  plan.group_size = options.group_size;
+  const int64_t num_layers = num_layers_in(config);
   uint64_t shard_bytes = 0;
   for (const auto& [source_name, entry] : checkpoint.tensors()) {
     if (entry.decoder && !has_known_name(source_name)) continue;
     const std::string name = entry.decoder ? name_of_copy(source_name, config) : source_name;
     QuantizeShard addition;
     const DType dtype = entry.decoder && entry.shape.size() == 2 ? dtype_in(config) : entry.dtype;
-    add_task(addition, plan, {name, entry, is_quantizable(name, entry, group_size), dtype});
+    const bool is_wide = options.is_mixed && is_sensitive(name, num_layers);
+    const int bits = is_quantizable(name, entry, plan.group_size) ? (is_wide ? kWideBits : plan.bits) : 0;
+    add_task(addition, plan, {name, entry, bits, dtype});
     uint64_t bytes = 0;
     for (const PlannedTensor& tensor : addition.tensors) bytes += tensor.size_bytes();
     if (plan.shards.empty() || shard_bytes + bytes > max_shard_bytes) {
@@ -117,47 +120,16 @@ Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& con
     add_task(plan.shards.back(), plan, addition.tasks[0]);
     shard_bytes += bytes;
     plan.input_bytes += entry.size_bytes;
-    plan.num_quantized += addition.tasks[0].is_quantized;
+    plan.num_quantized += bits > 0;
+    plan.num_wide += bits > plan.bits;
   }
   if (plan.num_quantized == 0) {
     return make_error(StatusCode::unsupported,
-                      concat("the model has no matrix whose columns are a multiple of ", group_size));
+                      concat("the model has no matrix whose columns are a multiple of ", plan.group_size));
   }
   name_shards(plan.shards);
   for (const QuantizeShard& shard : plan.shards) plan.output_bytes += safetensors_file_bytes(shard.tensors);
   return plan;
-}
-
-std::string quantized_config(const Json& config, int bits, int group_size) {
-  const Json quantization = Json::make_object({{"group_size", Json::make_integer(group_size)},
-                                               {"bits", Json::make_integer(bits)},
-                                               {"mode", Json::make_string("affine")}});
-  std::vector<JsonMember> members = config.members();
-  std::erase_if(members, [](const JsonMember& member) {
-    return member.first == "quantization" || member.first == "quantization_config";
-  });
-  // Both keys, as mlx-lm writes them: other readers look for the second.
-  members.emplace_back("quantization", quantization);
-  members.emplace_back("quantization_config", quantization);
-  std::string text;
-  append_json(Json::make_object(std::move(members)), text);
-  return text + "\n";
-}
-
-std::string quantized_index(const QuantizePlan& plan) {
-  std::vector<JsonMember> map;
-  int64_t total = 0;
-  for (const QuantizeShard& shard : plan.shards) {
-    for (const PlannedTensor& tensor : shard.tensors) {
-      map.emplace_back(tensor.name, Json::make_string(shard.file_name));
-      total += static_cast<int64_t>(tensor.size_bytes());
-    }
-  }
-  std::string text;
-  append_json(Json::make_object({{"metadata", Json::make_object({{"total_size", Json::make_integer(total)}})},
-                                 {"weight_map", Json::make_object(std::move(map))}}),
-              text);
-  return text + "\n";
 }
 
 }  // namespace pagoda::io

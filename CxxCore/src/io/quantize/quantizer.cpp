@@ -51,7 +51,7 @@ uint64_t element_count(const TensorEntry& entry) {
 Status Quantizer::write_shard(const QuantizeShard& shard, const std::string& path) {
   PAGODA_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, shard.tensors));
   for (const QuantizeTask& task : shard.tasks) {
-    if (task.is_quantized) PAGODA_RETURN_IF_ERROR(quantize(task, writer));
+    if (task.bits > 0) PAGODA_RETURN_IF_ERROR(quantize(task, writer));
     else PAGODA_RETURN_IF_ERROR(task.entry.decoder ? decode(task, writer) : copy(task.entry, writer));
   }
   return writer.commit();
@@ -122,7 +122,7 @@ Status Quantizer::quantize(const QuantizeTask& task, SafetensorsWriter& writer) 
 Status Quantizer::quantize_rows(const QuantizeTask& task, uint64_t first, uint64_t count) {
   const TensorEntry& entry = task.entry;
   const size_t columns = static_cast<size_t>(entry.shape[1]);
-  const size_t words = columns * static_cast<size_t>(plan_.bits) / 32;
+  const size_t words = columns * static_cast<size_t>(task.bits) / 32;
   const size_t groups = columns / static_cast<size_t>(plan_.group_size);
   words_.resize(count * words);
   groups_.resize(count * groups);
@@ -136,7 +136,7 @@ Status Quantizer::quantize_rows(const QuantizeTask& task, uint64_t first, uint64
     else to_float(entry.dtype, bytes_.data() + i * columns * dtype_bytes(entry.dtype), row);
     if (status.is_ok() && !are_finite(row)) status = not_finite(task);
     if (!status.is_ok()) return void(failures[thread] = std::move(status));
-    quantize_row(row, plan_.bits, plan_.group_size, words_.data() + i * words, groups_.data() + i * groups);
+    quantize_row(row, task.bits, plan_.group_size, words_.data() + i * words, groups_.data() + i * groups);
   });
   for (Status& failure : failures) PAGODA_RETURN_IF_ERROR(std::move(failure));
   return ok_status();

@@ -1,8 +1,5 @@
 // Compiled as one file; Tools/native/join.py writes this list.
 #include "../../src/io/quantize/affine.cpp"
+#include "../../src/io/quantize/copied_config.cpp"
 #include "../../src/io/quantize/files.cpp"
 #include "../../src/io/quantize/integer_decoder.cpp"
-#include "../../src/io/quantize/integers.cpp"
-#include "../../src/io/quantize/plan.cpp"
-#include "../../src/io/quantize/quantizer.cpp"
-#include "../../src/io/quantize/stored.cpp"
