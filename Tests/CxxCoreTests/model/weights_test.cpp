@@ -1,5 +1,7 @@
 // model: a checkpoint that does not match its configuration is refused by name, and one that does is read with any
 // types.
+#include <functional>
+
 #include "model/checkpoint_editor.h"
 #include "model/weights/groups.h"
 
@@ -66,6 +68,37 @@ PAGODA_TEST(model_refuses_integer_weights) {
   tensor.dtype = "I8";
   tensor.bytes.resize(tensor.bytes.size() / 4);
   check_refused(editor.write(), StatusCode::bad_file, {"model.layers.0.mlp.up_proj.weight", "int8", "bfloat16"});
+}
+
+// Scales that are missing, cut or of other groups, and bits that are not those of the words: refused by name, by the
+// check before a load too, which has no memory for weights.
+PAGODA_TEST(model_refuses_packed_matrices_that_do_not_fit) {
+  const std::string folder = fixtures_dir() + "/mlx/qwen3_moe", name = "model.layers.0.self_attn.v_proj";
+  const auto refused = [&](const std::function<void(CheckpointEditor&)>& edit, const std::string& word) {
+    CheckpointEditor editor(folder);
+    edit(editor);
+    check_refused(editor.write(), StatusCode::bad_file, {name, word});
+  };
+  refused([&](CheckpointEditor& e) { e.tensors.erase(name + ".scales"); }, "[16, 8]");
+  refused([&](CheckpointEditor& e) { e.tensors.erase(name + ".biases"); }, "no biases");
+  refused([&](CheckpointEditor& e) { e.tensors.erase(name + ".weight"); }, "no weight");
+  const auto cut = [&](CheckpointEditor& e, const char* end, int64_t rows) {  // to half of its columns, or some rows
+    CheckpointEditor::Tensor& tensor = e.tensors[name + end];
+    tensor.shape = {rows, rows < 16 ? tensor.shape[1] : tensor.shape[1] / 2};
+    tensor.bytes.resize(static_cast<size_t>(tensor.shape[0] * tensor.shape[1]) * 4);
+  };
+  refused([&](CheckpointEditor& e) { cut(e, ".scales", 16); }, "do not fit");
+  refused([&](CheckpointEditor& e) { cut(e, ".scales", 8); }, "do not fit");
+  refused([&](CheckpointEditor& e) { cut(e, ".biases", 16); }, "biases");
+  refused([&](CheckpointEditor& e) { cut(e, ".weight", 16); }, "do not fit");
+  const auto own = [&](CheckpointEditor& e, const std::string& fields) {
+    e.config().replace(e.config().find("\"quantization\": {"), 17,
+                       "\"quantization\": {\"" + name + "\": {" + fields + "},");
+  };
+  refused([&](CheckpointEditor& e) { own(e, R"("bits": 8, "group_size": 32)"); }, "do not fit");
+  refused([&](CheckpointEditor& e) { own(e, R"("bits": 4, "group_size": 64)"); }, "do not fit");
+  refused([&](CheckpointEditor& e) { own(e, R"("bits": 7, "group_size": 32)"); }, "bits");
+  refused([&](CheckpointEditor& e) { own(e, R"("bits": 4, "group_size": 48)"); }, "group_size");
 }
 
 PAGODA_TEST(model_refuses_heads_larger_than_the_ops_take) {

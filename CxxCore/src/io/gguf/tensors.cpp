@@ -49,6 +49,8 @@ class GgufDecoder final : public TensorDecoder {
   Status read_stored(uint64_t first, uint64_t count, std::span<std::byte> into) const override {
     const size_t row_bytes = into.size() / count;
     const bool is_quantised = is_stored(*stored_format());
+    if (!is_quantised && row_bytes != this->row_bytes())  // a tensor whose shape has other rows, such as A_log
+      return make_error(StatusCode::unsupported, "a tensor is only read as floats");
     return each_run(first, count, [&](uint64_t row, uint64_t done, uint64_t run) {
       std::byte* const to = into.data() + done * row_bytes;
       return is_quantised ? read_blocks(row, run, row_bytes, to) : read_elements(row, run, to);
