@@ -2,7 +2,7 @@
 """Writes the embedded model's text as a GGUF file in float32, which llama-quantize makes other formats of for kl_bench and
 llama-perplexity: both programs then read the same file.
 
-Usage: mini_gguf.py OUT.gguf [FOLDER]     (needs gguf and numpy; FOLDER has another dense Qwen3.5 in bfloat16)
+Usage: mini_gguf.py OUT.gguf [FOLDER]     (needs gguf, numpy and safetensors; FOLDER has another dense Qwen3.5 in bfloat16)
 """
 import json
 import sys
@@ -12,6 +12,8 @@ import gguf
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tools/fixtures/gguf_files"))
+from gguf_models import finish, write_sizes  # noqa: E402
 NAMES = {
     "input_layernorm": "attn_norm", "post_attention_layernorm": "post_attention_norm", "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k",
@@ -68,15 +70,7 @@ def converted(c, name, x):
 
 
 def add_keys(writer, c):
-    writer.add_context_length(c["max_position_embeddings"])
-    writer.add_embedding_length(c["hidden_size"])
-    writer.add_feed_forward_length(c["intermediate_size"])
-    writer.add_block_count(c["num_hidden_layers"])
-    writer.add_head_count(c["num_attention_heads"])
-    writer.add_head_count_kv(c["num_key_value_heads"])
-    writer.add_key_length(c["head_dim"])
-    writer.add_value_length(c["head_dim"])
-    writer.add_layer_norm_rms_eps(c["rms_norm_eps"])
+    write_sizes(writer, c)
     rope = c["rope_parameters"]
     writer.add_rope_freq_base(rope["rope_theta"])
     writer.add_rope_dimension_count(int(c["head_dim"] * rope["partial_rotary_factor"]))
@@ -111,10 +105,7 @@ def main():
     for name, x in read_text_tensors(folder):
         new_name, x = converted(c, name, x)
         writer.add_tensor(new_name, np.ascontiguousarray(x, dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
 
 
 if __name__ == "__main__":
