@@ -18,8 +18,8 @@ namespace {
 
 using device::host::RowTasks;
 
-constexpr WeightFormat kFormats[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
-                                     WeightFormat::q4};
+constexpr WeightFormat kConverted[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
+                                       WeightFormat::q4};
 
 device::WeightSource source_of(const std::vector<float>& numbers, DType dtype, int64_t rows, int64_t cols) {
   device::WeightSource source{"numbers", dtype, rows, cols, nullptr};
@@ -90,7 +90,7 @@ PAGODA_TEST(row_tasks_do_not_change_the_bytes_of_weights) {
     std::vector<float> numbers(static_cast<size_t>(kRows * cols));
     for (float& number : numbers) number = normal(random);
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-      for (const WeightFormat format : kFormats) {
+      for (const WeightFormat format : kConverted) {
         std::vector<std::vector<std::byte>> bytes;
         for (const int num_threads : {1, 3}) {
           auto device = device::make_device("cpu", num_threads);
