@@ -5,7 +5,7 @@
 
 constexpr int64_t kTileRows = 16, kTileResults = kTileRows * kBlockChannels;
 constexpr int64_t kStepBytes = 1024;              // weights of one step and block
-constexpr int64_t kChunkSteps = 8;                // 16 KiB of weights, a third of L1, which rows share
+constexpr int64_t kChunkSteps = 12;               // at most: 24 KiB of weights, half of L1, which rows share
 constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows processed per pass: half of a core's L2
 constexpr int64_t kMaxRows = 512;                 // at most
 constexpr int64_t kResultsBytes = kMaxRows * 2 * kBlockChannels * 4;
@@ -74,10 +74,10 @@ struct Int4Tiles : Int8Tiles {
   static int64_t stride(const PackedTile&) { return kChunkSteps * kStepBytes; }
 };
 
-// `steps` steps of K for 16 rows and Blocks blocks.
-template <class Format, int Blocks>
+// `steps` steps of K for 16 rows and Blocks blocks; calls between() in every step.
+template <class Format, int Blocks, class Between>
 PAGODA_INLINE void multiply_tile(const std::byte* x, int64_t x_stride, const std::byte* weights, int64_t stride,
-                                 int64_t steps, bool is_first, int32_t* results, Prefetch& next) {
+                                 int64_t steps, bool is_first, int32_t* results, Between between) {
   if (is_first) {
     _tile_zero(0);
     _tile_zero(1);
@@ -86,7 +86,6 @@ PAGODA_INLINE void multiply_tile(const std::byte* x, int64_t x_stride, const std
     _tile_loadd(1, results + kTileResults, 64);
   }
   for (int64_t step = 0; step < steps; ++step, x += 64, weights += kStepBytes) {
-    next.step();
     _tile_loadd(2, x, x_stride);
     _tile_loadd(3, weights, 64);
     if constexpr (Format::kFormat == kPackedBf16) _tile_dpbf16ps(0, 2, 3);
@@ -96,6 +95,7 @@ PAGODA_INLINE void multiply_tile(const std::byte* x, int64_t x_stride, const std
       if constexpr (Format::kFormat == kPackedBf16) _tile_dpbf16ps(1, 2, 3);
       else _tile_dpbssd(1, 2, 3);
     }
+    between();
   }
   _tile_stored(0, results, 64);
   _tile_stored(1, results + kTileResults, 64);
@@ -110,30 +110,52 @@ PAGODA_INLINE void expect_stores(const PackedTile& t, int64_t block, int64_t m) 
   }
 }
 
+// Scales and stores the results of 16 rows, a few rows per step of the next 16 rows' products, which take as long.
+template <class Format, int Blocks>
+struct Finish {
+  const PackedTile& t;
+  int64_t block, m = 0, end = 0;  // rows
+  const int32_t* results = nullptr;
+  [[gnu::always_inline]] inline void rows(int64_t count) {
+    for (; count > 0 && m < end; --count, ++m, results += kBlockChannels)
+      for (int j = 0; j < Blocks; ++j)
+        store_channels(t, m, block + j, Format::result(t, m, block + j, load_as<IntVec>(results + j * kTileResults)));
+  }
+};
+
 // Rows [begin, end).
 template <class Format, int Blocks>
 static void multiply_blocks(const PackedTile& t, int64_t block, int64_t begin, int64_t end) {
   const std::byte* ahead = t.weights + (block + Blocks) * t.block_bytes;
   const int64_t all_steps = t.groups * kPackedColumns / Format::kStepColumns,
-                row_tiles = (end - begin + kTileRows - 1) / kTileRows, tile_steps = row_tiles * all_steps;
+                row_tiles = (end - begin + kTileRows - 1) / kTileRows, tile_steps = row_tiles * all_steps,
+                chunks = (all_steps + kChunkSteps - 1) / kChunkSteps, chunk_steps = (all_steps + chunks - 1) / chunks;
   Prefetch next{ahead, ahead + t.block_bytes, (t.block_bytes / 64 + tile_steps - 1) / tile_steps,
                 Blocks == 2 ? t.block_bytes : 0};
   int32_t* results = reinterpret_cast<int32_t*>(t.scratch);
-  for (int64_t step = 0; step < all_steps; step += kChunkSteps) {
-    const int64_t until = step + kChunkSteps < all_steps ? step + kChunkSteps : all_steps;
+  Finish<Format, Blocks> finish{t, block};
+  for (int64_t step = 0; step < all_steps; step += chunk_steps) {
+    const int64_t until = step + chunk_steps < all_steps ? step + chunk_steps : all_steps,
+                  rows_per_step = (kTileRows + until - step - 1) / (until - step);
     const std::byte* weights = Format::weights(t, block, step, until);
     for (int64_t i = 0; i < row_tiles; ++i) {
-      if (until == all_steps) expect_stores(t, block, begin + i * kTileRows);
-      multiply_tile<Format, Blocks>(t.x + (begin + i * kTileRows) * t.x_stride + step * 64, t.x_stride, weights,
-                                    Format::stride(t), until - step, step == 0, results + i * 2 * kTileResults, next);
+      const int64_t m = begin + i * kTileRows;
+      int32_t* const sums = results + (chunks == 1 ? i % 2 : i) * 2 * kTileResults;  // two, if none are spilled
+      if (until == all_steps) expect_stores(t, block, m);
+      multiply_tile<Format, Blocks>(t.x + m * t.x_stride + step * 64, t.x_stride, weights, Format::stride(t),
+                                    until - step, step == 0, sums, [&]() PAGODA_LAMBDA {
+                                      next.step();
+                                      finish.rows(rows_per_step);
+                                    });
+      if (until == all_steps) {
+        finish.rows(kTileRows);
+        finish.m = m;
+        finish.end = m + kTileRows < end ? m + kTileRows : end;
+        finish.results = sums;
+      }
     }
   }
-  for (int64_t m = begin; m < end; ++m) {
-    const int64_t row = m - begin, at = row / kTileRows * 2 * kTileResults + row % kTileRows * kBlockChannels;
-    for (int j = 0; j < Blocks; ++j)
-      store_channels(t, m, block + j,
-                     Format::result(t, m, block + j, load_as<IntVec>(results + at + j * kTileResults)));
-  }
+  finish.rows(kTileRows);
 }
 
 template <class Format>
