@@ -5,4 +5,5 @@
 #include "../../src/base/json_pointer.cpp"
 #include "../../src/base/json_reader.cpp"
 #include "../../src/base/json_writer.cpp"
+#include "../../src/base/ngram_hash.cpp"
 #include "../../src/base/schema_types.cpp"
