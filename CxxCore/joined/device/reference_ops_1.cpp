@@ -6,3 +6,4 @@
 #include "../../src/device/reference/ops/copy_slot.cpp"
 #include "../../src/device/reference/ops/embedding.cpp"
 #include "../../src/device/reference/ops/expert_matmul.cpp"
+#include "../../src/device/reference/ops/gated_rms_norm.cpp"

@@ -4,5 +4,6 @@
 #include "../../src/device/reference/ops/rms_norm.cpp"
 #include "../../src/device/reference/ops/route_experts.cpp"
 #include "../../src/device/reference/ops/sigmoid_gate.cpp"
+#include "../../src/device/reference/ops/streams.cpp"
 #include "../../src/device/reference/ops/vision.cpp"
 #include "../../src/device/reference/ops/zero_slots.cpp"

@@ -4,5 +4,3 @@
 #include "../../src/ops/attention.cpp"
 #include "../../src/ops/check.cpp"
 #include "../../src/ops/experts.cpp"
-#include "../../src/ops/gates.cpp"
-#include "../../src/ops/gelu.cpp"

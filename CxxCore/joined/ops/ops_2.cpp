@@ -1,8 +1,7 @@
 // Compiled as one file; Tools/native/join.py writes this list.
+#include "../../src/ops/gates.cpp"
+#include "../../src/ops/gelu.cpp"
+#include "../../src/ops/index.cpp"
 #include "../../src/ops/kda.cpp"
 #include "../../src/ops/latents.cpp"
-#include "../../src/ops/norms.cpp"
-#include "../../src/ops/recurrent.cpp"
-#include "../../src/ops/rows.cpp"
-#include "../../src/ops/sample.cpp"
-#include "../../src/ops/vision.cpp"
+#include "../../src/ops/ngrams.cpp"

@@ -116,6 +116,9 @@ enum class Op : uint8_t {
   full_attention,  // paged_attention that is not causal
   add_adapters,
   silu_mul,
+  streams,          // silu_rows, mix_streams, inject_streams, gate_streams
+  ngrams,           // ngram_embedding, dilated_conv
+  block_attention,  // cache_index_keys, select_blocks too
 };
 
 // Records the ops of one step in order. Shapes are already checked when a call arrives here (by ops/), as is can().
@@ -151,6 +154,15 @@ class Encoder {
   virtual void gelu(const GeluArgs&) noexcept {}
   virtual void add_adapters(const AdapterArgs&) noexcept {}
   virtual void silu_mul(const SiluMulArgs&) noexcept {}
+  virtual void silu_rows(const SiluRowsArgs&) noexcept {}
+  virtual void mix_streams(const MixStreamsArgs&) noexcept {}
+  virtual void inject_streams(const InjectStreamsArgs&) noexcept {}
+  virtual void gate_streams(const GateStreamsArgs&) noexcept {}
+  virtual void ngram_embedding(const NgramEmbeddingArgs&) noexcept {}
+  virtual void dilated_conv(const DilatedConvArgs&) noexcept {}
+  virtual void cache_index_keys(const CacheIndexKeysArgs&) noexcept {}
+  virtual void select_blocks(const SelectBlocksArgs&) noexcept {}
+  virtual void block_attention(const BlockAttentionArgs&) noexcept {}
 
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;

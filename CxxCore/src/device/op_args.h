@@ -32,6 +32,15 @@ struct LayerNormArgs;
 struct GeluArgs;
 struct AdapterArgs;
 struct SiluMulArgs;
+struct SiluRowsArgs;
+struct MixStreamsArgs;
+struct InjectStreamsArgs;
+struct GateStreamsArgs;
+struct NgramEmbeddingArgs;
+struct DilatedConvArgs;
+struct CacheIndexKeysArgs;
+struct SelectBlocksArgs;
+struct BlockAttentionArgs;
 
 // Which rows belong to which sequence, and each sequence's position; shared by all sequence-aware ops.
 struct SequenceArgs {

@@ -157,6 +157,35 @@ OpCost op_cost(const LayerNormArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.x) * (a.residual.is_present() ? 3 : 1) + tensor_bytes(a.out)};
 }
 OpCost op_cost(const GeluArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost op_cost(const SiluRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost op_cost(const MixStreamsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost op_cost(const InjectStreamsArgs& a) noexcept {
+  return {.bytes = tensor_bytes(a.x) + 2 * tensor_bytes(a.streams)};
+}
+OpCost op_cost(const GateStreamsArgs& a) noexcept {
+  return {.bytes = 2 * tensor_bytes(a.keys) + tensor_bytes(a.values) + tensor_bytes(a.out)};
+}
+OpCost op_cost(const NgramEmbeddingArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.out)}; }
+OpCost op_cost(const DilatedConvArgs& a) noexcept {
+  return {.bytes = 2 * tensor_bytes(a.x) + 2 * tensor_bytes(a.out) + tensor_bytes(a.weight) +
+                   2 * slots_bytes(a.tail, a.sequences),
+          .operations = 2 * number(a.x.num_elements()) * number(a.weight.shape[0])};
+}
+OpCost op_cost(const CacheIndexKeysArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+// One row of each block is read.
+OpCost op_cost(const SelectBlocksArgs& a) noexcept {
+  const Positions at = positions(a.sequences, 0);
+  const double ratio = number(a.ratio);
+  return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) + 4 * at.cached / ratio * number(a.q.shape[2]),
+          .operations = 2 * at.visible / ratio * number(a.q.shape[1] * a.q.shape[2])};
+}
+OpCost op_cost(const BlockAttentionArgs& a) noexcept {
+  const double most = number((a.blocks.shape[1] + 1) * a.ratio - 1) * number(a.q.shape[0]);
+  const double visible = std::min(positions(a.sequences, 0).visible, most);
+  return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
+                   2 * visible * number(a.k_cache.shape[2]) * cache_row_bytes(a.k_cache),
+          .operations = 4 * visible * number(a.q.shape[1] * a.q.shape[2])};
+}
 OpCost op_cost(const KdaArgs& a) noexcept {
   OpCost cost = delta_rule(a);
   cost.bytes += tensor_bytes(a.a) + slots_bytes(a.g_rows, a.sequences);

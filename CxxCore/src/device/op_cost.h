@@ -6,9 +6,12 @@
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gelu_ops.h"
+#include "device/index_ops.h"
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
+#include "device/ngram_ops.h"
 #include "device/pick_ops.h"
+#include "device/stream_ops.h"
 #include "device/vision_ops.h"
 
 namespace pagoda::device {
@@ -48,5 +51,14 @@ OpCost op_cost(const AdapterArgs& a) noexcept;  // an upper bound: every row has
 OpCost op_cost(const SiluMulArgs& a) noexcept;
 OpCost op_cost(const LayerNormArgs& a) noexcept;
 OpCost op_cost(const GeluArgs& a) noexcept;
+OpCost op_cost(const SiluRowsArgs& a) noexcept;
+OpCost op_cost(const MixStreamsArgs& a) noexcept;
+OpCost op_cost(const InjectStreamsArgs& a) noexcept;
+OpCost op_cost(const GateStreamsArgs& a) noexcept;
+OpCost op_cost(const NgramEmbeddingArgs& a) noexcept;
+OpCost op_cost(const DilatedConvArgs& a) noexcept;
+OpCost op_cost(const CacheIndexKeysArgs& a) noexcept;  // without the earlier keys of blocks
+OpCost op_cost(const SelectBlocksArgs& a) noexcept;    // as PagedAttentionArgs
+OpCost op_cost(const BlockAttentionArgs& a) noexcept;  // as PagedAttentionArgs, and of all K blocks for every row
 
 }  // namespace pagoda::device

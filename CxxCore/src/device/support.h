@@ -13,6 +13,7 @@ struct KernelNeeds {
   int64_t k_dim = 0;        // of Gated DeltaNet's keys
   int64_t latent_dim = 0;   // of a cache row of latent attention
   int64_t latent_value_dim = 0;
+  bool has_streams = false;  // hyper-connections, which come with sparse attention (Qwen4-Exp)
 };
 
 class KernelSupport {

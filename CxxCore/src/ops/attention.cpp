@@ -24,15 +24,8 @@ Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArg
   Check check("paged_attention");
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
   const int64_t rows = args.q.shape[0], heads = args.q.shape[1], dim = args.q.shape[2];
-  check.that(dim <= device::kMaxHeadDim, "q", "has a head dim above 512")
-      .cache("k_cache", args.k_cache, {kAny, kAny, kAny, dim})
-      .that(args.k_cache.shape[1] >= 1, "k_cache", "has blocks of no token");
-  if (!check.is_ok()) return check.status();
-  const auto& cache = args.k_cache.shape;
-  check.cache("v_cache", args.v_cache, {cache[0], cache[1], cache[2], dim})
-      .that(args.k_cache.dtype == args.v_cache.dtype, "v_cache", "has another type than k_cache")
-      .that(cache[2] > 0 && heads % cache[2] == 0, "q", "has heads that are no multiple of the KV heads")
-      .that(args.window >= 0, "window", "is negative")
+  check_caches(check, args.k_cache, args.v_cache, heads, dim);
+  check.that(args.window >= 0, "window", "is negative")
       .that(std::isfinite(args.softcap) && args.softcap >= 0, "softcap", "is neither 0 nor a positive number")
       .optional("sinks", args.sinks, DType::f32, {heads})
       .tensor("out", args.out, DType::f32, {rows, heads, dim});

@@ -132,4 +132,24 @@ void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blo
   if (wants_slots) check.tensor("state_slots", s.state_slots, DType::i32, {num_sequences});
 }
 
+void check_caches(Check& check, const device::Tensor& k_cache, const device::Tensor& v_cache, int64_t heads,
+                  int64_t dim) noexcept {
+  check.that(dim <= device::kMaxHeadDim, "q", "has a head dim above 512")
+      .cache("k_cache", k_cache, {kAny, kAny, kAny, dim})
+      .that(k_cache.shape[1] >= 1, "k_cache", "has blocks of no token");
+  if (!check.is_ok()) return;
+  const auto& cache = k_cache.shape;
+  check.cache("v_cache", v_cache, {cache[0], cache[1], cache[2], dim})
+      .that(k_cache.dtype == v_cache.dtype, "v_cache", "has another type than k_cache")
+      .that(cache[2] > 0 && heads % cache[2] == 0, "q", "has heads that are no multiple of the KV heads");
+}
+
+void check_taps(Check& check, const device::Tensor& weight, int64_t channels) noexcept {
+  check.pool("weight", weight, DType::f32, {kAny, channels});
+  if (!check.is_ok()) return;
+  const int64_t kernel = weight.shape[0];
+  check.that(kernel >= 2 && kernel <= device::kMaxConvKernel, "weight", "has a kernel outside 2 to 8")
+      .that(channels <= 1 || weight.strides[0] == channels, "weight", "is not dense");
+}
+
 }  // namespace pagoda::ops

@@ -45,6 +45,13 @@ class Check {
 // cu_seqlens, context_lens and, if requested, block_tables and state_slots agree on the number of sequences.
 void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blocks, bool wants_slots) noexcept;
 
+// Caches of keys and values, [num_blocks, block_size, kv_heads, dim], for queries of `heads` heads.
+void check_caches(Check& check, const device::Tensor& k_cache, const device::Tensor& v_cache, int64_t heads,
+                  int64_t dim) noexcept;
+
+// A dense weight [kernel, channels] of a convolution.
+void check_taps(Check& check, const device::Tensor& weight, int64_t channels) noexcept;
+
 // Runs `encode` if the arguments are valid and the device supports `op`; `missing` names the missing feature.
 template <class Encode>
 Status encode_if_can(Check& check, device::Encoder& encoder, device::Op op, const char* missing,

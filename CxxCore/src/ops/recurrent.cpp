@@ -8,12 +8,10 @@ Status causal_conv1d(device::Encoder& encoder, const device::CausalConv1dArgs& a
   Check check("causal_conv1d");
   check.tensor("x", args.x, DType::f32, {kAny, kAny});
   const int64_t rows = args.x.shape[0], channels = args.x.shape[1];
-  check.pool("weight", args.weight, DType::f32, {kAny, channels});
+  check_taps(check, args.weight, channels);
   if (!check.is_ok()) return check.status();
   const int64_t kernel = args.weight.shape[0];
-  check.that(kernel >= 2 && kernel <= device::kMaxConvKernel, "weight", "has a kernel outside 2 to 8")
-      .that(channels <= 1 || args.weight.strides[0] == channels, "weight", "is not dense")
-      .pool("tail", args.tail, DType::f32, {kAny, kAny, channels})
+  check.pool("tail", args.tail, DType::f32, {kAny, kAny, channels})
       .that(args.tail.shape[1] >= kernel - 1, "tail", "has fewer rows than the kernel looks back")
       .tensor("out", args.out, DType::f32, {rows, channels})
       .that(args.out.buffer != args.x.buffer || args.out.offset_bytes != args.x.offset_bytes, "out",

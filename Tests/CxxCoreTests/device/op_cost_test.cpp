@@ -8,6 +8,7 @@
 #include "device/rig.h"
 #include "ops/argmax.h"
 #include "ops/gelu.h"
+#include "ops/streams.h"
 #include "support/test.h"
 
 using namespace pagoda;
@@ -83,14 +84,38 @@ PAGODA_TEST(device_cost_of_attention_counts_each_cached_row_once_in_any_layout) 
   CHECK_EQ(device::op_cost(args).operations, 4.0 * (4 + 4 + 4) * kHeads * kDim);
 }
 
+PAGODA_TEST(device_cost_of_sparse_attention_is_of_one_row_per_block_and_of_the_chosen_blocks) {
+  Rig rig("reference");
+  const Batch batch{{40, 4}, {1, 1}};  // 41 and 5 positions
+  const device::SelectBlocksArgs select{.q = rig.zeros(DType::f32, {2, 4, kDim}),
+                                        .cache = rig.zeros(DType::f32, {16, 16, kDim}),
+                                        .ratio = 2,
+                                        .sequences = make_sequences(rig, batch, 16, 4),
+                                        .out = rig.zeros(DType::i32, {2, 3})};
+  CHECK_EQ(device::op_cost(select).bytes, 4.0 * 2 * 4 * kDim + 4 * 2 * 3 + 4.0 * 46 / 2 * kDim);
+  CHECK_EQ(device::op_cost(select).operations, 2.0 * 46 / 2 * 4 * kDim);
+  const device::BlockAttentionArgs attend{.q = rig.zeros(DType::f32, {2, kHeads, kDim}),
+                                          .k_cache = rig.zeros(DType::bf16, {16, 16, kHeads, kDim}),
+                                          .v_cache = rig.zeros(DType::bf16, {16, 16, kHeads, kDim}),
+                                          .blocks = select.out,
+                                          .ratio = 2,
+                                          .sequences = select.sequences,
+                                          .out = rig.zeros(DType::f32, {2, kHeads, kDim})};
+  const double seen = 2 * (3 * 2 + 1);  // at most three blocks of two and an incomplete one, for each of two rows
+  CHECK_EQ(device::op_cost(attend).bytes, 4.0 * 2 * 2 * kHeads * kDim + seen * 2 * 2.0 * kHeads * kDim);
+  CHECK_EQ(device::op_cost(attend).operations, 4.0 * seen * kHeads * kDim);
+}
+
 PAGODA_TEST(device_ops_that_it_does_not_have_are_refused_by_name) {
   for (const std::string& name : selected_devices()) {
     Rig rig(name, 1);
     REQUIRE(rig.is_ok());
     const device::ArgmaxArgs highest{.logits = rig.floats({1, 3, 2}, {1, 3}), .tokens = rig.ints({0})};
     const device::ScaleRowsArgs scale{.x = rig.floats({1, 2}, {1, 2}), .factor = 2};
+    const device::SiluRowsArgs silu{.x = scale.x};
     for (const auto& [op, status] : {std::pair{device::Op::argmax, ops::argmax(rig.encoder(), highest)},
-                                     std::pair{device::Op::scale_rows, ops::scale_rows(rig.encoder(), scale)}}) {
+                                     std::pair{device::Op::scale_rows, ops::scale_rows(rig.encoder(), scale)},
+                                     std::pair{device::Op::streams, ops::silu_rows(rig.encoder(), silu)}}) {
       CHECK_EQ(status.is_ok(), rig.encoder().can(op));
       if (!status.is_ok())
         CHECK(status.code == StatusCode::unsupported && status.message.starts_with("this device has no"));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device/conformance.h"
 #include "device/rig.h"
 #include "support/test.h"
 
@@ -91,22 +92,25 @@ inline Bytes run_taking_back(Stream& stream, int64_t neighbour, uint64_t start) 
 }
 
 template <class Make>
-void check_taking_back(const std::string& what, Make make) {
+void check_taking_back(const std::string& what, Make make, Devices devices = Devices::all) {
   const uint64_t start = seed(7);
-  for (const std::string& name : selected_devices())
+  for (const std::string& name : selected_devices()) {
+    if (devices == Devices::without_kernels && runs_kernels(name)) continue;
     for (int64_t neighbour : {0, 13}) {
       auto whole = make(name, 2), stream = make(name, 2);
       const Bytes expected = whole->step(0, kTokens, 0);
       if (run_taking_back(*stream, neighbour, start) != expected)
         fail(__FILE__, __LINE__, name + " " + what + ": rows that were taken back left something");
     }
+  }
 }
 
 // make(device, threads) creates a fresh stream; every chunking must give the same bits on one device.
 template <class Make>
-void check_stream(const std::string& what, Make make) {
+void check_stream(const std::string& what, Make make, Devices devices = Devices::all) {
   const uint64_t start = seed(5);
   for (const std::string& name : selected_devices()) {
+    if (devices == Devices::without_kernels && runs_kernels(name)) continue;
     auto whole_stream = make(name, 2);
     const Bytes whole = run(*whole_stream, Chunks::whole, 0, start);
     const struct {

@@ -29,6 +29,10 @@ struct RunRow {
   void operator()(const CacheLatentsArgs& a) const noexcept { cache_latents(context, a, row); }
   void operator()(const LayerNormArgs& a) const noexcept { layer_norm(a, row); }
   void operator()(const GeluArgs& a) const noexcept { gelu(context, a, row); }
+  void operator()(const SiluRowsArgs& a) const noexcept { silu_rows(context, a, row); }
+  void operator()(const MixStreamsArgs& a) const noexcept { mix_streams(context, a, row); }
+  void operator()(const InjectStreamsArgs& a) const noexcept { inject_streams(context, a, row); }
+  void operator()(const GateStreamsArgs& a) const noexcept { gate_streams(context, a, row); }
 };
 
 Status check_memory(int64_t rows, int64_t cols, const MatmulMemory& memory) noexcept {
@@ -95,6 +99,10 @@ void CpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
 }
 void CpuEncoder::layer_norm(const LayerNormArgs& a) noexcept { add(a, a.x.shape[0], 4 * a.x.shape[1]); }
 void CpuEncoder::gelu(const GeluArgs& a) noexcept { add(a, a.x.shape[0], 16 * a.x.shape[1]); }
+void CpuEncoder::silu_rows(const SiluRowsArgs& a) noexcept { add(a, a.x.shape[0], 16 * a.x.shape[1]); }
+void CpuEncoder::mix_streams(const MixStreamsArgs& a) noexcept { add(a, a.x.shape[0], 16 * a.x.shape[1]); }
+void CpuEncoder::inject_streams(const InjectStreamsArgs& a) noexcept { add(a, a.x.shape[0], 2 * a.streams.shape[1]); }
+void CpuEncoder::gate_streams(const GateStreamsArgs& a) noexcept { add(a, a.keys.shape[0], 4 * a.keys.shape[1]); }
 void CpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
   run_waiting();  // it reads rows that deferred ops have yet to write
   if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);
@@ -137,6 +145,31 @@ void CpuEncoder::kda(const KdaArgs& a) noexcept {
   if (!accept(a)) return;
   const Profile::Timer timer = profile_.start(a);
   cpu::kda(context_, a);
+}
+void CpuEncoder::ngram_embedding(const NgramEmbeddingArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.out.shape[0], 2 * a.out.shape[1]);
+  if (accept(a)) check(cpu::ngram_embedding(context_, a));
+}
+void CpuEncoder::dilated_conv(const DilatedConvArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) cpu::dilated_conv(context_, a);
+}
+void CpuEncoder::cache_index_keys(const CacheIndexKeysArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.x.shape[0], 3 * a.x.shape[1]);
+  if (accept(a)) cpu::cache_index_keys(context_, a);
+}
+void CpuEncoder::select_blocks(const SelectBlocksArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) check(cpu::select_blocks(context_, a));
+}
+void CpuEncoder::block_attention(const BlockAttentionArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) cpu::block_attention(context_, a);
 }
 void CpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
   run_waiting();

@@ -11,9 +11,12 @@
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/expert_kernels.h"
 #include "device/cpu/gelu_kernels.h"
+#include "device/cpu/index_kernels.h"
 #include "device/cpu/kda_kernels.h"
 #include "device/cpu/latent_kernels.h"
+#include "device/cpu/ngram_kernels.h"
 #include "device/cpu/profile.h"
+#include "device/cpu/stream_kernels.h"
 #include "device/cpu/vision_kernels.h"
 #include "device/host/eager_encoder.h"
 
@@ -50,11 +53,20 @@ class CpuEncoder final : public host::EagerEncoder {
   void gelu(const GeluArgs& args) noexcept override;
   void add_adapters(const AdapterArgs& args) noexcept override;
   void silu_mul(const SiluMulArgs& args) noexcept override;
+  void silu_rows(const SiluRowsArgs& args) noexcept override;
+  void mix_streams(const MixStreamsArgs& args) noexcept override;
+  void inject_streams(const InjectStreamsArgs& args) noexcept override;
+  void gate_streams(const GateStreamsArgs& args) noexcept override;
+  void ngram_embedding(const NgramEmbeddingArgs& args) noexcept override;
+  void dilated_conv(const DilatedConvArgs& args) noexcept override;
+  void cache_index_keys(const CacheIndexKeysArgs& args) noexcept override;
+  void select_blocks(const SelectBlocksArgs& args) noexcept override;
+  void block_attention(const BlockAttentionArgs& args) noexcept override;
 
  private:
-  using RowOp =
-      std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs, SigmoidGateArgs,
-                   GatedRmsNormArgs, GatherRowsArgs, CacheLatentsArgs, LayerNormArgs, GeluArgs>;
+  using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
+                             SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs, CacheLatentsArgs, LayerNormArgs,
+                             GeluArgs, SiluRowsArgs, MixStreamsArgs, InjectStreamsArgs, GateStreamsArgs>;
 
   void run_waiting() noexcept;  // runs everything deferred
   void run_conv() noexcept;

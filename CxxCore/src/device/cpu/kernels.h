@@ -209,6 +209,12 @@ struct KdaHead {
 // A query, a product of decays, faded keys and queries [2 kGdnBlock][Dk], and as in kGdnHeadScratch.
 constexpr int64_t kKdaScratch = (2 + 2 * kGdnBlock) * kMaxHeadDim + kGdnHeadScratch;
 
+// Sum over heads of max(0, query . key).
+struct IndexScore {
+  const float *q, *key;
+  int64_t q_stride, num_heads, dim;
+};
+
 struct Kernels {
   const char* name;  // of the code path, see cpu_device.h
   Packed packed;
@@ -233,6 +239,11 @@ struct Kernels {
   void (*gdn_keys)(const GdnKeys& keys);
   void (*gdn_head)(const GdnHead& head);
   void (*kda_head)(const KdaHead& head);
+  float (*index_score)(const IndexScore& score);
+  void (*gated_sum)(const float* x, const float* gate, int64_t n, float* out);  // out += sigmoid(gate) x
+  void (*add_scaled)(const float* x, float factor, int64_t n, float* out);      // out += factor x
+  float (*dot)(const float* x, const float* y, int64_t n);
+  void (*add_silu)(const float* x, const float* sum, int64_t n, float* out);  // out += x + silu(sum)
 };
 
 namespace portable {

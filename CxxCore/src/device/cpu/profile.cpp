@@ -65,6 +65,21 @@ Profile::Timer Profile::start(const KdaArgs& args) {
   return Timer(add("kda", op_cost(args), limit_of(args.q, args.sequences)));
 }
 
+Profile::Timer Profile::start(const DilatedConvArgs& args) {
+  if (!enabled_) return {};
+  return Timer(add("dilated_conv", op_cost(args), OpLimit::read));
+}
+
+Profile::Timer Profile::start(const SelectBlocksArgs& args) {
+  if (!enabled_) return {};
+  return Timer(add("select_blocks", op_cost(args), limit_of(args.q, args.sequences)));
+}
+
+Profile::Timer Profile::start(const BlockAttentionArgs& args) {
+  if (!enabled_) return {};
+  return Timer(add("block_attention", op_cost(args), limit_of(args.q, args.sequences)));
+}
+
 Profile::Timer Profile::start(const ExpertMatmulArgs& args, int64_t num_used) {
   if (!enabled_) return {};
   return Timer(add(args.silu_mul ? "expert_matmul silu" : "expert_matmul", op_cost(args, num_used), OpLimit::read));

@@ -36,6 +36,9 @@ class Profile {
   Timer start(const CausalConv1dArgs& args);
   Timer start(const GdnArgs& args);
   Timer start(const KdaArgs& args);
+  Timer start(const DilatedConvArgs& args);
+  Timer start(const SelectBlocksArgs& args);
+  Timer start(const BlockAttentionArgs& args);
   Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // num_used: experts with rows
   Timer start_rows(int64_t num_rows, int64_t floats_per_row);
 

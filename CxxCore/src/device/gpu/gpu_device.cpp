@@ -63,6 +63,9 @@ class GpuDevice final : public Device,
     return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);
   }
   Status check_support(const KernelNeeds& needs) const override {
+    if (needs.has_streams)
+      return make_error(StatusCode::unsupported,
+                        "hyper-connections and sparse attention (Qwen4-Exp) have no kernels for GPUs; cpu runs them");
     if (needs.latent_dim > 0)
       PAGODA_RETURN_IF_ERROR(check_latents(needs.latent_dim, needs.latent_value_dim, needs.block_size));
     if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.head_dim, needs.block_size));

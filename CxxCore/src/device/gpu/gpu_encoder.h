@@ -46,7 +46,9 @@ class GpuEncoder final : public Encoder, private Pending {
   // Whether products of 16-bit and quantised weights use matmul_tensor, including those of one row.
   void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
 
-  bool can(Op) const noexcept override { return true; }
+  bool can(Op op) const noexcept override {  // the ops of Qwen4-Exp run on the CPU
+    return op != Op::streams && op != Op::ngrams && op != Op::block_attention;
+  }
   void embedding(const EmbeddingArgs&) noexcept override;
   void rms_norm(const RmsNormArgs&) noexcept override;
   void matmul(const MatmulArgs&) noexcept override;

@@ -96,6 +96,44 @@ Status check_indices(const KdaArgs& args) noexcept {
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
 }
 
+// Any id has a hash.
+Status check_indices(const NgramEmbeddingArgs& args) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.ids.shape[0]));
+  return all_below<int32_t>("state_slots", args.sequences.state_slots, args.tokens.shape[0]);
+}
+
+Status check_indices(const DilatedConvArgs& args) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.x.shape[0]));
+  return all_below<int32_t>("state_slots", args.sequences.state_slots, args.tail.shape[0]);
+}
+
+Status check_indices(const CacheIndexKeysArgs& args) noexcept {
+  return check_blocks(args.sequences, args.x.shape[0], args.cache);
+}
+
+Status check_indices(const SelectBlocksArgs& args) noexcept {
+  return check_blocks(args.sequences, args.q.shape[0], args.cache);
+}
+
+// Chosen blocks increase and are complete; -1 after them.
+Status check_indices(const BlockAttentionArgs& args) noexcept {
+  const SequenceArgs& s = args.sequences;
+  PAGODA_RETURN_IF_ERROR(check_blocks(s, args.q.shape[0], args.k_cache));
+  const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
+  for (int64_t b = 0; b < s.context_lens.shape[0]; ++b)
+    for (int64_t row = bounds[b]; row < bounds[b + 1]; ++row) {
+      const int64_t seen = host_data<int32_t>(s.context_lens)[b] - (bounds[b + 1] - row) + 1;
+      const int32_t* chosen = at<int32_t>(args.blocks, row);
+      int64_t i = 0, before = -1;
+      for (; i < args.blocks.shape[1] && chosen[i] >= 0; before = chosen[i++])
+        if (chosen[i] <= before || chosen[i] >= seen / args.ratio)
+          return out_of_range("blocks row", row, chosen[i], seen / args.ratio);
+      for (; i < args.blocks.shape[1]; ++i)
+        if (chosen[i] != -1) return out_of_range("blocks row", row, chosen[i], 0);
+    }
+  return ok_status();
+}
+
 Status check_indices(const ExpertMatmulArgs& args) noexcept {
   for (int64_t t = 0; t < args.ids.shape[0]; ++t) {
     const int32_t* ids = at<int32_t>(args.ids, t);

@@ -5,8 +5,10 @@
 #include "base/result.h"
 #include "device/adapter_ops.h"
 #include "device/expert_ops.h"
+#include "device/index_ops.h"
 #include "device/kda_ops.h"
 #include "device/latent_ops.h"
+#include "device/ngram_ops.h"
 #include "device/pick_ops.h"
 
 namespace pagoda::device::host {
@@ -24,5 +26,10 @@ Status check_indices(const CacheLatentsArgs& args) noexcept;
 Status check_indices(const LatentAttentionArgs& args) noexcept;
 Status check_indices(const AdapterArgs& args) noexcept;
 Status check_indices(const SampleArgs& args) noexcept;
+Status check_indices(const NgramEmbeddingArgs& args) noexcept;
+Status check_indices(const DilatedConvArgs& args) noexcept;
+Status check_indices(const CacheIndexKeysArgs& args) noexcept;
+Status check_indices(const SelectBlocksArgs& args) noexcept;
+Status check_indices(const BlockAttentionArgs& args) noexcept;
 
 }  // namespace pagoda::device::host

@@ -7,9 +7,12 @@
 #include "device/reference/adapter_oracles.h"
 #include "device/reference/expert_oracles.h"
 #include "device/reference/gelu_oracles.h"
+#include "device/reference/index_oracles.h"
 #include "device/reference/kda_oracle.h"
 #include "device/reference/latent_oracles.h"
+#include "device/reference/ngram_oracles.h"
 #include "device/reference/reference_ops.h"
+#include "device/reference/stream_oracles.h"
 #include "device/reference/vision_oracles.h"
 
 namespace pagoda::device::reference {
@@ -66,6 +69,25 @@ class ReferenceEncoder final : public host::EagerEncoder {
     if (accept(a)) reference::add_adapters(a);
   }
   void silu_mul(const SiluMulArgs& a) noexcept override { reference::silu_mul(a); }
+  void silu_rows(const SiluRowsArgs& a) noexcept override { reference::silu_rows(a); }
+  void mix_streams(const MixStreamsArgs& a) noexcept override { reference::mix_streams(a); }
+  void inject_streams(const InjectStreamsArgs& a) noexcept override { reference::inject_streams(a); }
+  void gate_streams(const GateStreamsArgs& a) noexcept override { reference::gate_streams(a); }
+  void ngram_embedding(const NgramEmbeddingArgs& a) noexcept override {
+    if (accept(a)) check(reference::ngram_embedding(a));
+  }
+  void dilated_conv(const DilatedConvArgs& a) noexcept override {
+    if (accept(a)) reference::dilated_conv(a);
+  }
+  void cache_index_keys(const CacheIndexKeysArgs& a) noexcept override {
+    if (accept(a)) reference::cache_index_keys(a);
+  }
+  void select_blocks(const SelectBlocksArgs& a) noexcept override {
+    if (accept(a)) reference::select_blocks(a);
+  }
+  void block_attention(const BlockAttentionArgs& a) noexcept override {
+    if (accept(a)) reference::block_attention(a);
+  }
 };
 
 class ReferenceDevice final : public Device {

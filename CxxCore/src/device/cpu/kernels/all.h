@@ -14,4 +14,5 @@
 #include "device/cpu/kernels/attention.h"
 #include "device/cpu/kernels/gdn.h"
 #include "device/cpu/kernels/kda.h"
+#include "device/cpu/kernels/streams.h"
 #include "device/cpu/kernels/table.h"

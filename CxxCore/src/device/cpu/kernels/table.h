@@ -25,4 +25,9 @@ extern const Kernels kKernels = {
     .gdn_keys = gdn_keys,
     .gdn_head = gdn_head,
     .kda_head = kda_head,
+    .index_score = index_score,
+    .gated_sum = gated_sum,
+    .add_scaled = add_scaled,
+    .dot = dot_product,
+    .add_silu = add_silu,
 };

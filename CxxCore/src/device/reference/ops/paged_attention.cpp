@@ -1,34 +1,16 @@
 // paged_attention: a plain softmax over all visible positions of each row and head.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "base/kv_row.h"
+#include "device/reference/paged_rows.h"
 #include "device/reference/reference_ops.h"
-#include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
 namespace {
 
-// First element of (position, kv_head) of a sequence in the cache.
-int64_t cache_index(const Tensor& cache, const int32_t* blocks, int64_t position, int64_t kv_head) noexcept {
-  const int64_t block_size = cache.shape[1];
-  return blocks[position / block_size] * cache.strides[0] + position % block_size * cache.strides[1] +
-         kv_head * cache.strides[2];
-}
-
-// Element i of the row of `dim` that starts at `first`.
-double element(const Tensor& cache, int64_t first, int64_t dim, int64_t i) noexcept {
-  if (cache.dtype != DType::i8) return load(host_data<void>(cache), cache.dtype, first + i);
-  const int8_t* row = host_data<int8_t>(cache) + first;
-  float scale;
-  std::memcpy(&scale, row + kv_scale_offset(dim), sizeof scale);
-  return static_cast<double>(scale) * row[i];
-}
-
 double score(const PagedAttentionArgs& args, const float* q, int64_t first) noexcept {
   double sum = 0;
-  for (int64_t i = 0; i < args.q.shape[2]; ++i) sum += q[i] * element(args.k_cache, first, args.q.shape[2], i);
+  for (int64_t i = 0; i < args.q.shape[2]; ++i) sum += q[i] * cache_element(args.k_cache, first, args.q.shape[2], i);
   const double score = sum * args.scale;
   return args.softcap > 0 ? args.softcap * std::tanh(score / args.softcap) : score;
 }
@@ -48,7 +30,7 @@ void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, 
     const double weight = std::exp(score(args, q, cache_index(args.k_cache, blocks, p, kv_head)) - largest);
     const int64_t v = cache_index(args.v_cache, blocks, p, kv_head);
     total += weight;
-    for (int64_t i = 0; i < dim; ++i) out[i] += weight * element(args.v_cache, v, dim, i);
+    for (int64_t i = 0; i < dim; ++i) out[i] += weight * cache_element(args.v_cache, v, dim, i);
   }
   for (int64_t i = 0; i < dim; ++i) at<float>(args.out, row, head)[i] = static_cast<float>(out[i] / total);
 }
