@@ -6,3 +6,4 @@
 #include "../../src/io/config/olmo.cpp"
 #include "../../src/io/config/preprocessor.cpp"
 #include "../../src/io/config/rope.cpp"
+#include "../../src/io/config/streams.cpp"

@@ -3,3 +3,5 @@
 #include "../../src/model/layers/embed.cpp"
 #include "../../src/model/layers/expert_mlp.cpp"
 #include "../../src/model/layers/gdn.cpp"
+#include "../../src/model/layers/indexer.cpp"
+#include "../../src/model/layers/kda.cpp"

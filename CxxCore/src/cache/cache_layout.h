@@ -17,6 +17,7 @@ struct CacheLayout {
   int32_t value_dim = 0;     // the leading elements of a latent row that form the value
   DType kv_dtype = DType::f32;
   int32_t block_size = 16;  // tokens
+  int32_t index_dim = 0;    // f32 elements of an indexer's row, one per token and attention layer; 0: there is none
 
   int32_t num_recurrent_layers = 0;
   int32_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;
@@ -25,20 +26,30 @@ struct CacheLayout {
   int32_t num_head_layers = 0;  // of an MTP head: one more attention layer, and hidden states by position in the slot
   int32_t hidden_size = 0;
   int32_t anchor_rows = 16;  // tokens between two updates of the state
-  int32_t max_drafts = 0;    // rows after a committed one that may be rejected
+  // N-gram embeddings of some recurrent layers: the last inputs of a convolution, and the last tokens.
+  int32_t num_ngram_layers = 0, ngram_channels = 0, ngram_conv_reach = 0, ngram_size = 0;
+  int32_t max_drafts = 0;  // rows after a committed one that may be rejected
 
   int32_t conv_rows() const noexcept { return conv_kernel - 1 + max_drafts; }  // in the convolution's ring
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
-  int64_t kv_block_bytes() const noexcept {  // keys and values of all layers
+  int64_t kv_block_bytes() const noexcept {  // keys and values of all layers, and index keys
     return int64_t{has_latents ? 1 : 2} * (num_attention_layers + num_head_layers) * block_size * num_kv_heads *
-           kv_row_bytes(kv_dtype, head_dim);
+               kv_row_bytes(kv_dtype, head_dim) +
+           int64_t{4} * num_attention_layers * block_size * index_dim;
+  }
+  int32_t ngram_conv_rows() const noexcept { return ngram_conv_reach + max_drafts; }  // in its ring
+  int32_t ngram_tokens() const noexcept { return ngram_size - 1 + max_drafts; }
+  int64_t ngram_slot_bytes() const noexcept {
+    return int64_t{4} * num_ngram_layers * (int64_t{ngram_conv_rows()} * ngram_channels + ngram_tokens());
   }
   int32_t hidden_rows() const noexcept { return max_drafts + 1; }  // in the ring of hidden states
   int64_t hidden_slot_bytes() const noexcept {
     return num_head_layers > 0 ? int64_t{4} * hidden_rows() * hidden_size : 0;
   }
-  int64_t state_slot_bytes() const noexcept { return recurrent_slot_bytes() + hidden_slot_bytes(); }
+  int64_t state_slot_bytes() const noexcept {
+    return recurrent_slot_bytes() + ngram_slot_bytes() + hidden_slot_bytes();
+  }
   int64_t recurrent_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution ring
     const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;
     const int64_t decays = int64_t{num_v_heads} * (has_channel_decay ? k_head_dim : 1);

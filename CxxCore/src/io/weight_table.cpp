@@ -1,6 +1,7 @@
 // Names and shapes of the tensors of each kind of layer, as Hugging Face checkpoints have them.
 #include "io/weight_table.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -18,11 +19,14 @@ class Table {
     const int64_t hidden = config_.hidden_size;
     prefix_ = config_.tensor_prefix;
     matrix(Role::embedding, "embed_tokens", config_.vocab_size, hidden);
-    vector(Role::final_norm, "norm.weight", {hidden});
+    if (config_.has_streams())
+      streams("hyper_connection_mixer.", Role::mixer_streams_norm, Role::mixer_streams_down, Role::mixer_streams_up);
+    else vector(Role::final_norm, "norm.weight", {hidden});
     for (layer_ = 0; layer_ < config_.num_layers; ++layer_) {
       prefix_ = concat(config_.tensor_prefix, "layers.", layer_, ".");
       const bool is_recurrent = config_.layers[layer_] == LayerKind::linear_attention;
-      norms(is_recurrent);
+      if (config_.has_streams()) layer_streams();
+      else norms(is_recurrent);
       if (is_recurrent) config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
       else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_mixture(layer_)) mixture_of_experts(layout_.experts);
@@ -67,10 +71,51 @@ class Table {
       linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.k_proj", kv, hidden, config_.attention_bias);
       linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.v_proj", kv, hidden, config_.attention_bias);
     }
+    if (config_.indexer.is_present()) indexer();
     linear(Role::mixer_out, Role::mixer_out_bias, "self_attn.o_proj", hidden, q, config_.attention_output_bias);
     if (!config_.qk_norm) return;
     vector(Role::q_norm, "self_attn.q_norm.weight", {config_.norms_all_heads ? q : dim});
     vector(Role::k_norm, "self_attn.k_norm.weight", {config_.norms_all_heads ? kv : dim});
+  }
+
+  void indexer() {
+    const int64_t dim = config_.indexer.head_dim;
+    matrix(Role::mixer_in, "self_attn.indexer.index_qk_proj", (config_.indexer.num_heads + 1) * dim,
+           config_.hidden_size);
+    vector(Role::index_q_norm, "self_attn.indexer.q_layernorm.weight", {dim});
+    vector(Role::index_k_norm, "self_attn.indexer.k_layernorm.weight", {dim});
+  }
+
+  void streams(const std::string& name, Role norm, Role down, Role up) {
+    const int64_t all = int64_t{config_.num_streams} * config_.hidden_size, rank = config_.stream_rank;
+    vector(norm, name + "hc_norm.weight", {all});
+    matrix(down, name + "input_mix_weight_down", rank, all);
+    if (layer_ != kModelLevel) matrix(down, name + "block_inject_weight", config_.num_streams, all);
+    matrix(up, name + "input_mix_weight_up", all, rank);
+  }
+
+  void layer_streams() {
+    if (config_.ngrams.table_index(layer_) >= 0) ngrams();
+    streams("attn_hyper_connection.", Role::mixer_streams_norm, Role::mixer_streams_down, Role::mixer_streams_up);
+    streams("mlp_hyper_connection.", Role::mlp_streams_norm, Role::mlp_streams_down, Role::mlp_streams_up);
+  }
+
+  void ngrams() {
+    const NgramConfig& ngrams = config_.ngrams;
+    const int64_t hidden = config_.hidden_size, all = config_.num_streams * hidden;
+    matrix(Role::ngram_in, "ple.key_proj", all, ngrams.embed_dim);
+    matrix(Role::ngram_in, "ple.value_proj", hidden, ngrams.embed_dim);
+    vector(Role::ngram_key_norm, "ple.norm_key.weight", {all});
+    vector(Role::ngram_query_norm, "ple.norm_query.weight", {all});
+    vector(Role::ngram_conv_norm, "ple.norm_conv.weight", {all});
+    vector(Role::ngram_conv, "ple.conv1d.weight", {all, 1, ngrams.conv_kernel});
+    const int64_t rows = make_ngram_hash(ngrams.hash, ngrams.table_index(layer_)).num_rows;
+    const int64_t cols = ngrams.embed_dim / ngrams.num_heads();
+    const std::string name = "ple.ple_embedding.ngram_embedding";
+    if (!layout_.splits_ngrams) return matrix(Role::ngram_table, name, rows, cols);
+    const int64_t shard_rows = (rows + ngrams.num_shards - 1) / ngrams.num_shards;  // the last has the rest
+    for (int64_t shard = 0; shard * shard_rows < rows; ++shard)
+      matrix(Role::ngram_table, concat(name, ".shard_", shard), std::min(shard_rows, rows - shard * shard_rows), cols);
   }
 
   // Row order per head: the part that does not rotate, then the rotating part, reordered so that the elements of a pair
@@ -126,7 +171,8 @@ class Table {
     const std::vector<int64_t> shape = {config_.hidden_size};
     const bool only_outputs = config_.norms_outputs && !is_recurrent;
     if (!only_outputs) vector(Role::input_norm, "input_layernorm.weight", shape);
-    if (!only_outputs && !config_.has_four_norms) return vector(Role::post_norm, "post_attention_layernorm.weight", shape);
+    if (!only_outputs && !config_.has_four_norms)
+      return vector(Role::post_norm, "post_attention_layernorm.weight", shape);
     vector(Role::mixer_norm, "post_attention_layernorm.weight", shape);
     if (!only_outputs) vector(Role::post_norm, "pre_feedforward_layernorm.weight", shape);
     vector(Role::mlp_norm, "post_feedforward_layernorm.weight", shape);

@@ -23,8 +23,8 @@ enum class Role : uint8_t {
   mlp_in_bias,
   mlp_out,
   mlp_out_bias,
-  // Mixer: its input projections, and the output projection. Attention: q (with gate) | k | v; GDN: qkv | z | b | a;
-  // KDA: q | k | v | b | f_a | g_a; latent attention: q_a | kv_a.
+  // Mixer: its input projections, and the output projection. Attention: q (with gate) | k | v, then queries and key of
+  // an indexer; GDN: qkv | z | b | a; KDA: q | k | v | b | f_a | g_a; latent attention: q_a | kv_a.
   mixer_in,
   mixer_in_bias,
   mixer_out,
@@ -52,6 +52,25 @@ enum class Role : uint8_t {
   router_bias,
   experts_in,
   experts_out,
+  // Hyper-connections before a layer's mixer, or before the head, and before its MLP: norm of all streams, the products
+  // that mix them ([rank | weight of each stream, streams * H], [streams * H, rank]).
+  mixer_streams_norm,
+  mixer_streams_down,
+  mixer_streams_up,
+  mlp_streams_norm,
+  mlp_streams_down,
+  mlp_streams_up,
+  // Sparse attention: norms of index queries and of the keys of blocks.
+  index_q_norm,
+  index_k_norm,
+  // N-gram embeddings: keys | values, norms of keys, streams and the convolution's inputs, and the table, which stays
+  // in the files.
+  ngram_in,
+  ngram_key_norm,
+  ngram_query_norm,
+  ngram_conv_norm,
+  ngram_conv,
+  ngram_table,
   // The MTP head, which is the layer after the last.
   head_fc,
   head_embedding_norm,
@@ -88,6 +107,7 @@ struct CheckpointLayout {
   bool splits_latents = false;      // latent attention: separate tensors project to keys (transposed) and to values
   bool has_sparse_blocks = false;   // mixtures are named block_sparse_moe and their matrices w1, w2, w3 (Kimi-Linear)
   bool has_dense_blocks = false;    // dense layers have such names too, as transformers saves them
+  bool splits_ngrams = true;        // tables of n-grams are several tensors each, as the configuration states
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };
 

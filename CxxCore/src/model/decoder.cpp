@@ -34,7 +34,12 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
     AnyMlp mlp = config.has_mixture(i) ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(config, weights_, i));
     layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm),
                        weights_.vector(i, Role::mixer_norm), weights_.vector(i, Role::mlp_norm), make_mixer(), mlp});
+    if (!config.has_streams()) continue;
+    layers_.back().mixer_streams.emplace(config, weights_, i, kMixerStreams);
+    layers_.back().mlp_streams.emplace(config, weights_, i, kMlpStreams);
+    if (config.ngrams.table_index(i) >= 0) layers_.back().ngrams.emplace(config, weights_, i);
   }
+  if (config.has_streams()) final_mixer_.emplace(config, weights_, kModelLevel, kMixerStreams);
   if (config.runs_mtp_head) mtp_.emplace(config, weights_);
 }
 
@@ -58,12 +63,13 @@ Status Decoder::allocate(const EngineLimits& sizes) {
   pools_ = std::move(pools);
   workspace_ = std::move(workspace);
   sizes_ = sizes;
-  size_t next_kv = 0, next_state = 0;
+  size_t next_kv = 0, next_state = 0, next_ngrams = 0;
   for (Layer& layer : layers_) {
     if (auto* attention = std::get_if<AttentionLayer>(&layer.mixer)) attention->set_pool(&pools_.kv[next_kv++]);
     if (auto* latent = std::get_if<LatentAttentionLayer>(&layer.mixer)) latent->set_pool(&pools_.kv[next_kv++]);
     if (auto* gdn = std::get_if<GdnLayer>(&layer.mixer)) gdn->set_pool(&pools_.state[next_state++]);
     if (auto* kda = std::get_if<KdaLayer>(&layer.mixer)) kda->set_pool(&pools_.state[next_state++]);
+    if (layer.ngrams) layer.ngrams->set_pool(&pools_.ngrams[next_ngrams++]);
   }
   if (mtp_) mtp_->set_pools(&pools_.kv.back(), &pools_.hidden.front());
   if (mtp_) lacks_head_rows_.resize(static_cast<size_t>(sizes.num_kv_blocks));
@@ -81,13 +87,19 @@ Status Decoder::place_adapter(int32_t slot, int64_t begin, const AdapterImage& i
 
 Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) {
   PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.kv, block, to));
-  const size_t row = static_cast<size_t>(kv_row_bytes(layout_.kv_dtype, layout_.head_dim));
-  const size_t head =
-      row * static_cast<size_t>(layout_.block_size);  // a head's rows are contiguous: see allocate_pools
-  const size_t kept = row * static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
-  for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
-  // The rows of a paused head were never written for this sequence.
   const size_t per_layer = to.size() / std::max<size_t>(pools_.kv.size(), 1);
+  const size_t row = static_cast<size_t>(kv_row_bytes(layout_.kv_dtype, layout_.head_dim));
+  const size_t index_row = static_cast<size_t>(layout_.index_dim) * sizeof(float);
+  const size_t tokens = static_cast<size_t>(layout_.block_size);
+  const size_t kept = static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
+  // A head's rows are contiguous (see allocate_pools), and an indexer's rows follow those of all heads.
+  for (size_t layer = 0; layer < to.size(); layer += per_layer) {
+    const size_t index = layer + per_layer - tokens * index_row;
+    for (size_t begin = layer; begin < index; begin += tokens * row)
+      std::memset(to.data() + begin + kept * row, 0, (tokens - kept) * row);
+    std::memset(to.data() + index + kept * index_row, 0, (tokens - kept) * index_row);
+  }
+  // The rows of a paused head were never written for this sequence.
   if (layout_.num_head_layers > 0 && (!mtp_ || lacks_head_rows_[static_cast<size_t>(block)]))
     std::memset(to.data() + to.size() - per_layer, 0, per_layer);
   return ok_status();
@@ -99,19 +111,23 @@ Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {
 }
 Status Decoder::read_slot(int32_t slot, std::span<std::byte> to) {
   const size_t recurrent = static_cast<size_t>(layout_.recurrent_slot_bytes());
-  if (to.size() < recurrent) return make_error(StatusCode::internal, "too few bytes for a block or slot");
+  const size_t ngrams = static_cast<size_t>(layout_.ngram_slot_bytes()), head = recurrent + ngrams;
+  if (to.size() < head) return make_error(StatusCode::internal, "too few bytes for a block or slot");
   PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.state, slot, to.first(recurrent)));
-  PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.hidden, slot, to.subspan(recurrent)));
+  PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.ngrams, slot, to.subspan(recurrent, ngrams)));
+  PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.hidden, slot, to.subspan(head)));
   const bool has_states = mtp_ && !lacks_head_state_[static_cast<size_t>(slot)];
-  if (!has_states) std::memset(to.data() + recurrent, 0, to.size() - recurrent);
+  if (!has_states) std::memset(to.data() + head, 0, to.size() - head);
   return ok_status();
 }
 Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
   const size_t recurrent = static_cast<size_t>(layout_.recurrent_slot_bytes());
-  if (from.size() < recurrent) return make_error(StatusCode::internal, "too few bytes for a block or slot");
+  const size_t ngrams = static_cast<size_t>(layout_.ngram_slot_bytes()), head = recurrent + ngrams;
+  if (from.size() < head) return make_error(StatusCode::internal, "too few bytes for a block or slot");
   PAGODA_RETURN_IF_ERROR(write_unit(device_, pools_.state, slot, from.first(recurrent)));
+  PAGODA_RETURN_IF_ERROR(write_unit(device_, pools_.ngrams, slot, from.subspan(recurrent, ngrams)));
   if (mtp_) lacks_head_state_[static_cast<size_t>(slot)] = false;
-  return write_unit(device_, pools_.hidden, slot, from.subspan(recurrent));
+  return write_unit(device_, pools_.hidden, slot, from.subspan(head));
 }
 
 Status Decoder::forward(const ForwardBatch& batch) {

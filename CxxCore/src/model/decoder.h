@@ -87,6 +87,9 @@ class Decoder final : public Model {
                     const device::Tensor& weight, const Layer& layer, bool reads_once) const;
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
               const device::Tensor& out, bool only_next = false) const;
+  // Of models with several residual streams.
+  Status encode_streams(device::Encoder& encoder, const Step& step) const;
+  Status finish_states(device::Encoder& encoder, const Step& step, const device::Tensor& states) const;
   Status scale_addition(device::Encoder& encoder, const Step& step) const;
   Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
   Status pick(device::Encoder& encoder, const Step& step) const;
@@ -105,6 +108,7 @@ class Decoder final : public Model {
   std::optional<AdapterPool> adapters_;  // if the limits have memory for adapters
   std::vector<Layer> layers_;
   device::Tensor final_norm_;
+  std::optional<StreamMixer> final_mixer_;  // instead of the norm, if there are several residual streams
   const device::Weight* embedding_;
   const device::Weight* head_;  // the embedding itself if they are tied
   std::optional<MtpHead> mtp_;

@@ -13,6 +13,8 @@ Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) 
   for (const Copy& copy : batch.slot_copies)
     for (const StatePool& pool : pools_.state) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
   for (const Copy& copy : batch.slot_copies)
+    for (const NgramPool& pool : pools_.ngrams) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  for (const Copy& copy : batch.slot_copies)
     for (const HiddenPool& pool : pools_.hidden) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
   return ok_status();
 }
@@ -27,10 +29,10 @@ device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
 Status Decoder::encode(device::Encoder& encoder, const Step& step, const Extras& extras) const {
   PAGODA_RETURN_IF_ERROR(zero_fresh_slots(encoder, step));
   PAGODA_RETURN_IF_ERROR(embed(encoder, step));
-  PAGODA_RETURN_IF_ERROR(encode_layers(encoder, step));
+  PAGODA_RETURN_IF_ERROR(final_mixer_ ? encode_streams(encoder, step) : encode_layers(encoder, step));
   if (step.logits_rows.num_elements() == 0 && !extras.feeds_head && !extras.keeps_states) return ok_status();
   const device::Tensor states = states_of(step, extras.feeds_head);
-  PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, final_norm_, states));
+  PAGODA_RETURN_IF_ERROR(finish_states(encoder, step, states));
   if (step.logits_rows.num_elements() > 0) {
     if (!step.wants_all_rows)
       PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
@@ -49,6 +51,7 @@ Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) con
   for (const HiddenPool& pool : pools_.hidden)
     PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
   for (const Layer& layer : layers_) {
+    if (layer.ngrams) PAGODA_RETURN_IF_ERROR(layer.ngrams->zero_fresh_slots(encoder, step));
     if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
       PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
     if (const auto* kda = std::get_if<KdaLayer>(&layer.mixer))
@@ -58,6 +61,10 @@ Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) con
 }
 
 Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
+  for (int64_t stream = 0; final_mixer_ && stream < config_.num_streams; ++stream)
+    PAGODA_RETURN_IF_ERROR(embed_tokens(
+        encoder, step, embedding_, device::slice(step.hidden, 1, stream * config_.hidden_size, config_.hidden_size)));
+  if (final_mixer_) return ok_status();
   PAGODA_RETURN_IF_ERROR(embed_tokens(encoder, step, embedding_, step.hidden));
   if (config_.embedding_scale == 1.0f) return ok_status();
   return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
@@ -83,6 +90,25 @@ Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const 
     addition = step.delta;
   }
   return add_image_features(encoder, step, layers_.size() - 1);
+}
+
+// A mixer's input is a gated mean of the normalised streams, and its output is added to each with a weight.
+Status Decoder::encode_streams(device::Encoder& encoder, const Step& step) const {
+  for (const Layer& layer : layers_) {
+    if (layer.ngrams) PAGODA_RETURN_IF_ERROR(layer.ngrams->forward(encoder, step));
+    PAGODA_RETURN_IF_ERROR(layer.mixer_streams->mix(encoder, step, step.normed));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
+    PAGODA_RETURN_IF_ERROR(layer.mixer_streams->inject(encoder, step));
+    PAGODA_RETURN_IF_ERROR(layer.mlp_streams->mix(encoder, step, step.normed));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
+    PAGODA_RETURN_IF_ERROR(layer.mlp_streams->inject(encoder, step));
+  }
+  return ok_status();
+}
+
+Status Decoder::finish_states(device::Encoder& encoder, const Step& step, const device::Tensor& states) const {
+  if (final_mixer_) return final_mixer_->mix(encoder, step, states);
+  return norm(encoder, step, step.delta, final_norm_, states);
 }
 
 // Adds to the residual stream, and normalises it if the layer does. If it does not, the norm of the sum is not read: an

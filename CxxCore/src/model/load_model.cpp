@@ -37,6 +37,12 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
     return refuse("latent attention (MLA)");
   if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
+  if (config.has_streams() && !(encoder.can(device::Op::streams) && encoder.can(device::Op::ngrams) &&
+                                encoder.can(device::Op::block_attention)))
+    return refuse("hyper-connections and sparse attention");
+  if (config.has_streams() && config.is_part())
+    return make_error(StatusCode::unsupported,
+                      config.architecture + " has hyper-connections, whose streams are not sent between machines");
   PAGODA_ASSIGN_OR_RETURN(auto weights,
                           Weights::load(config, checkpoint, device, format, progress, cache, expert_memory_bytes));
   PAGODA_ASSIGN_OR_RETURN(AdapterLayout adapters, adapter_layout(config, checkpoint));

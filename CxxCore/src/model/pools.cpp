@@ -77,6 +77,7 @@ device::Tensor HiddenPool::half(int64_t which) const noexcept {
 
 KvPool::Parts KvPool::parts() const noexcept {
   if (latents.is_present()) return {{by_block(latents)}, 1};
+  if (index.is_present()) return {{by_block(k), by_block(v), by_block(index)}, 3};
   return {{by_block(k), by_block(v)}, 2};
 }
 
@@ -101,6 +102,8 @@ Status write_unit(device::Device& device, const std::vector<Pool>& layers, int64
 
 template Status read_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<std::byte>);
 template Status read_unit(device::Device&, const std::vector<StatePool>&, int64_t, std::span<std::byte>);
+template Status read_unit(device::Device&, const std::vector<NgramPool>&, int64_t, std::span<std::byte>);
+template Status write_unit(device::Device&, const std::vector<NgramPool>&, int64_t, std::span<const std::byte>);
 template Status read_unit(device::Device&, const std::vector<HiddenPool>&, int64_t, std::span<std::byte>);
 template Status write_unit(device::Device&, const std::vector<HiddenPool>&, int64_t, std::span<const std::byte>);
 template Status write_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<const std::byte>);
@@ -124,6 +127,8 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
       continue;
     }
     for (device::Tensor* t : {&pool.k, &pool.v}) *t = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
+    if (layout.index_dim > 0)
+      pool.index = place(pool.buffer.get(), offset, DType::f32, {num_kv_blocks, layout.block_size, layout.index_dim});
   }
   for (int i = 0; i < layout.num_recurrent_layers; ++i) {
     PAGODA_ASSIGN_OR_RETURN(
@@ -142,6 +147,17 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
                       : place(b, offset, DType::f32, {slots, layout.num_v_heads, rows});
     pool.tail = place(b, offset, DType::f32, {slots, layout.conv_rows(), layout.conv_channels});
   }
+  for (int i = 0; i < layout.num_ngram_layers; ++i) {
+    PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                            allocate(device, num_state_slots, layout.ngram_slot_bytes() / layout.num_ngram_layers,
+                                     concat("state of n-gram embedding ", i)));
+    NgramPool& pool = pools.ngrams.emplace_back();
+    pool.buffer = std::move(buffer);
+    int64_t offset = 0;
+    const int64_t slots = num_state_slots;
+    pool.tail = place(pool.buffer.get(), offset, DType::f32, {slots, layout.ngram_conv_rows(), layout.ngram_channels});
+    pool.tokens = place(pool.buffer.get(), offset, DType::i32, {slots, layout.ngram_tokens()});
+  }
   if (layout.num_head_layers > 0) {
     PAGODA_ASSIGN_OR_RETURN(
         auto buffer, allocate(device, num_state_slots, layout.hidden_slot_bytes(), "hidden states for the MTP head"));
@@ -159,6 +175,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
     if (!config.runs_layer(i)) continue;
     const bool is_recurrent = config.layers[i] == io::LayerKind::linear_attention;
     ++(is_recurrent ? layout.num_recurrent_layers : layout.num_attention_layers);
+    if (config.ngrams.table_index(i) >= 0) ++layout.num_ngram_layers;
   }
   layout.has_latents = config.has_latents();
   layout.num_kv_heads = config.num_kv_heads;
@@ -166,6 +183,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.value_dim = config.kv_lora_rank;
   layout.kv_dtype = kv_dtype;
   layout.block_size = block_size;
+  layout.index_dim = config.indexer.head_dim;
   if (!layout.has_state()) return layout;
   layout.num_k_heads = config.linear_num_k_heads;
   layout.num_v_heads = config.linear_num_v_heads;
@@ -176,6 +194,11 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.has_channel_decay = config.channel_decay;
   layout.anchor_rows = device::kGdnBlock;
   layout.max_drafts = device::kMaxDrafts;
+  if (layout.num_ngram_layers > 0) {
+    layout.ngram_channels = config.num_streams * config.hidden_size;
+    layout.ngram_conv_reach = config.ngrams.conv_reach();
+    layout.ngram_size = config.ngrams.hash.ngram_size;
+  }
   layout.num_head_layers = config.has_mtp_head ? 1 : 0;
   layout.hidden_size = config.hidden_size;
   return layout;

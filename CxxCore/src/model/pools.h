@@ -20,9 +20,10 @@ struct KvPool {
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor k, v;     // [num_blocks, block_size, kv_heads, head_dim], strided; absent if there are latents
   device::Tensor latents;  // [num_blocks, block_size, latent_dim], strided; or absent
+  device::Tensor index;    // f32 [num_blocks, block_size, index_dim]; absent without an indexer
 
   struct Parts {
-    std::array<device::Tensor, 2> tensors;
+    std::array<device::Tensor, 3> tensors;
     size_t count;
     const device::Tensor* begin() const noexcept { return tensors.data(); }
     const device::Tensor* end() const noexcept { return tensors.data() + count; }
@@ -41,6 +42,14 @@ struct StatePool {  // all f32; see GdnArgs, KdaArgs and CausalConv1dArgs
   std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }
 };
 
+struct NgramPool {  // see DilatedConvArgs and NgramEmbeddingArgs
+  std::unique_ptr<device::Buffer> buffer;
+  device::Tensor tail;    // f32 [slots, ring, streams * H]
+  device::Tensor tokens;  // i32 [slots, ring]
+
+  std::array<device::Tensor, 2> parts() const noexcept { return {tail, tokens}; }
+};
+
 struct HiddenPool {  // the model's outputs for the last tokens of a sequence, read by the MTP head
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor states;  // f32 [slots, ring, H]: that of position p in row p % ring
@@ -53,6 +62,7 @@ struct HiddenPool {  // the model's outputs for the last tokens of a sequence, r
 struct Pools {
   std::vector<KvPool> kv;          // per attention layer
   std::vector<StatePool> state;    // per recurrent layer
+  std::vector<NgramPool> ngrams;   // per layer with n-gram embeddings
   std::vector<HiddenPool> hidden;  // one, if there is an MTP head, whose KV pool is the last
 };
 

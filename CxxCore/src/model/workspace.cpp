@@ -46,7 +46,8 @@ Widths scratch_widths(const io::ModelConfig& c, bool has_adapters) noexcept {
       widths.mixed = std::max(widths.mixed, heads * std::max(c.latent_dim(), c.v_head_dim));
       widths.mixer_out = std::max(widths.mixer_out, heads * c.v_head_dim);
     } else {
-      widths.projected = std::max(widths.projected, (c.attention_gate ? 2 * q : q) + 2 * kv);
+      widths.projected = std::max(widths.projected, (c.attention_gate ? 2 * q : q) + 2 * kv +
+                                                        int64_t{c.indexer.num_heads + 1} * c.indexer.head_dim);
       widths.mixed = std::max(widths.mixed, q);
       widths.mixer_out = std::max(widths.mixer_out, q);
     }
@@ -94,12 +95,19 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   Step step;
   step.inputs = arena.take(DType::i64, {max_input_bytes(config, sizes) / static_cast<int64_t>(sizeof(int64_t))});
   step.sequences.block_tables = arena.take(DType::i32, {seqs, sizes.max_blocks_per_seq});
-  step.hidden = take_rows(arena, tokens, hidden);
+  step.hidden = take_rows(arena, tokens, config.num_streams * hidden);
   step.normed = take_rows(arena, tokens, hidden);
   step.delta = take_rows(arena, tokens, hidden);
   step.projected = take_rows(arena, tokens, widths.projected);
   step.inner = take_rows(arena, tokens, widths.inner);
   step.mixed = take_rows(arena, tokens, widths.mixed);
+  const int64_t many = config.has_streams() ? tokens : 0, with_ngrams = config.ngrams.is_present() ? tokens : 0;
+  step.streams_normed = take_rows(arena, many, config.num_streams * hidden);
+  step.streams_gates = take_rows(arena, many, config.num_streams * hidden);
+  step.streams_weights = take_rows(arena, many, config.stream_rank + config.num_streams);
+  step.ngram_rows = take_rows(arena, with_ngrams, config.ngrams.embed_dim);
+  step.ngram_keys = take_rows(arena, with_ngrams, (config.num_streams + 1) * hidden);
+  step.chosen_blocks = arena.take(DType::i32, {config.indexer.is_present() ? tokens : 0, config.indexer.num_blocks()});
   const int64_t routed = config.num_experts > 0 ? tokens : 0, per_token = config.num_experts_per_token;
   const bool has_gate = config.shared_expert_size > 0 && config.shared_expert_gate;
   step.router = take_rows(arena, routed, config.num_experts + (has_gate ? 1 : 0));
@@ -184,9 +192,11 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const E
   device::StepLimits limits;
   const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
   limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
-  limits.cols = std::max({(config.runs_mtp_head ? 2 : 1) * int64_t{config.hidden_size},
-                          int64_t{config.intermediate_size}, int64_t{config.shared_expert_size},
-                          padded_expert_size(config), scratch_widths(config, false).mixer_out});
+  limits.cols =
+      std::max({(config.runs_mtp_head ? 2 : 1) * int64_t{config.hidden_size}, int64_t{config.intermediate_size},
+                int64_t{config.shared_expert_size}, padded_expert_size(config), scratch_widths(config, false).mixer_out,
+                int64_t{config.num_streams} * config.hidden_size, int64_t{config.stream_rank},
+                int64_t{config.ngrams.embed_dim}});
   if (config.has_latents()) {
     limits.head_rows = int64_t{sizes.max_num_tokens} * config.num_heads;
     limits.head_cols = std::max(config.kv_lora_rank, config.nope_head_dim);
@@ -267,6 +277,9 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.wants_all_rows = wants_all_rows(batch);
   for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
     *t = device::slice(*t, 0, 0, batch.num_tokens());
+  for (device::Tensor* t : {&step.streams_normed, &step.streams_gates, &step.streams_weights, &step.ngram_rows,
+                            &step.ngram_keys, &step.chosen_blocks})
+    if (t->shape[0] > 0) *t = device::slice(*t, 0, 0, batch.num_tokens());
   if (step.head_ids.shape[0] > 0) step.head_ids = device::slice(step.head_ids, 0, 0, batch.num_tokens());
   if (step.expert_ids.shape[0] > 0) {
     for (device::Tensor* t : {&step.router, &step.expert_ids, &step.expert_weights})

@@ -61,19 +61,25 @@ struct Step {
   device::Tensor fresh_slots;          // i32 [n]
   device::Tensor logits_rows;          // i32 [R]
   bool wants_all_rows = false;         // logits_rows are 0, 1, ... T - 1
-  device::Tensor hidden;               // f32 [T, H]: the residual stream
+  device::Tensor hidden;               // f32 [T, H]: the residual stream; of several, [T, streams * H]
   device::Tensor normed;               // f32 [T, H]: input of a mixer, the MLP or the head
   device::Tensor delta;                // f32 [T, H]: output of a mixer or the MLP
   device::Tensor projected, inner, mixed;  // f32 [T, as wide as the widest layer needs]; see as_rows()
-  device::Tensor router;                   // f32 [T, E + 1]: logits of experts, and of a shared one's gate
-  device::Tensor head_ids;                 // i32 [T, heads]: 0, 1, ... in every row; empty if there are no latents
-  device::Tensor expert_ids;               // i32 [T, k]
-  device::Tensor expert_weights;           // f32 [T, k]
-  device::Tensor expert_inner;             // f32 [T * k, F of an expert]; 2 F with memory for adapters
-  device::Tensor expert_delta;             // f32 [T * k, H]; all five are empty if there are no experts
-  const AdapterPool* adapters = nullptr;   // null: the model has no memory for adapters
-  device::Tensor adapter_slots;            // i32 [T]: -1 for rows without one; absent if no row has an adapter
-  device::Tensor adapter_inner;            // f32 [AdapterPool::inner_size()]; empty without memory for adapters
+  device::Tensor streams_normed;           // f32 [T, streams * H]; the streams themselves are `hidden`
+  device::Tensor streams_gates;            // f32 [T, streams * H]
+  device::Tensor streams_weights;         // f32 [T, rank | weight of each stream]; empty with one stream, as the others
+  device::Tensor ngram_rows;              // f32 [T, dims of an n-gram embedding]
+  device::Tensor ngram_keys;              // f32 [T, (streams + 1) * H]; both are empty without n-grams
+  device::Tensor chosen_blocks;           // i32 [T, K]; empty without an indexer
+  device::Tensor router;                  // f32 [T, E + 1]: logits of experts, and of a shared one's gate
+  device::Tensor head_ids;                // i32 [T, heads]: 0, 1, ... in every row; empty if there are no latents
+  device::Tensor expert_ids;              // i32 [T, k]
+  device::Tensor expert_weights;          // f32 [T, k]
+  device::Tensor expert_inner;            // f32 [T * k, F of an expert]; 2 F with memory for adapters
+  device::Tensor expert_delta;            // f32 [T * k, H]; all five are empty if there are no experts
+  const AdapterPool* adapters = nullptr;  // null: the model has no memory for adapters
+  device::Tensor adapter_slots;           // i32 [T]: -1 for rows without one; absent if no row has an adapter
+  device::Tensor adapter_inner;           // f32 [AdapterPool::inner_size()]; empty without memory for adapters
   HeadStep head;
   device::Tensor gathered;  // f32 [R, H]
   device::Tensor logits;    // f32 [R, vocab]

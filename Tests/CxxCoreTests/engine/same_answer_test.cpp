@@ -45,6 +45,10 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_negative_eigenvalues) {
   check_schedules(fixture("olmo_hybrid"), 20, 140, 61);
   check_schedules(fixture("olmo_hybrid_options"), 10, 140, 61, {.kv_dtype = "int8", .drafts = true});
 }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_sparse_attention) {
+  check_schedules(fixture("qwen4_exp"), 10, 140, 66);
+  check_schedules(fixture("qwen4_exp_vision"), 8, 140, 67, {.kv_dtype = "int8", .drafts = true});
+}
 // Families and options without a separate test above, rotating through the weight and cache formats.
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_every_other_family) {
   const Form forms[] = {{}, {.quantize = "8bit", .kv_dtype = "int8"}, {.quantize = "4bit"}, {.quantize = "bf16"}};

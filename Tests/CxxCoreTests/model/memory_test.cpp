@@ -83,8 +83,8 @@ model::ForwardBatch one_token(const OpenedModel& opened) {
 }  // namespace
 
 PAGODA_TEST(model_allocates_exactly_what_was_planned) {
-  for (const char* name :
-       {"qwen3_5", "qwen3_5_real_heads", "qwen2", "smollm2", "deepseek_v2", "minicpm3", "kimi_linear", "olmo_hybrid"}) {
+  for (const char* name : {"qwen3_5", "qwen3_5_real_heads", "qwen2", "smollm2", "deepseek_v2", "minicpm3",
+                           "kimi_linear", "olmo_hybrid", "qwen4_exp"}) {
     for (DType dtype : {DType::f32, DType::bf16}) {
       auto opened = open_model(folder(fixtures_dir() + "/model/" + name));
       REQUIRE_OK(opened);

@@ -91,7 +91,7 @@ PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
   for (const char* name :
        {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers", "qwen3_yarn", "qwen3_5_yarn", "mistral",
         "phi3", "gemma3", "qwen3_moe_yarn", "deepseek_v2", "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite",
-        "minicpm3", "kimi_linear", "olmo_hybrid", "olmo_hybrid_options"}) {
+        "minicpm3", "kimi_linear", "olmo_hybrid", "olmo_hybrid_options", "qwen4_exp", "qwen4_exp_vision"}) {
     check_schedules(name, small);
     for (const char* form : {"bf16", "8bit", "4bit"}) {
       RunnerOptions options = small;

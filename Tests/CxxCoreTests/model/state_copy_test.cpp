@@ -71,21 +71,10 @@ void check_cuts(const char* folder_name, RunnerOptions options, const std::vecto
   }
 }
 
-}  // namespace
-
-PAGODA_TEST(model_resumes_from_states_saved_inside_a_chunk) {
-  const std::vector<int32_t> cuts{1, 2, 15, 16, 17, 31, 32, 40, 48, 49};
-  for (const char* device : {"cpu", "reference"})
-    for (int block_size : {8, 16, 32})
-      check_cuts("qwen3_5", {.device = device, .block_size = block_size, .max_tokens = 64, .max_context = 64}, cuts);
-  check_cuts("qwen3_5", {.kv_dtype = "int8", .max_tokens = 64, .max_context = 64}, cuts);
-  check_cuts("qwen3_5_real_heads", {.max_tokens = 64, .max_context = 64}, cuts);
-}
-
-PAGODA_TEST(model_resumes_from_blocks_and_slots_moved_through_the_host) {
+void check_moves(const char* folder_name) {
   for (const char* kv_dtype : {"auto", "int8"}) {
     const RunnerOptions options{.kv_dtype = kv_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};
-    auto loaded = ModelRunner::load(folder(fixtures_dir() + "/model/qwen3_5"), options);
+    auto loaded = ModelRunner::load(folder(fixtures_dir() + "/model/" + folder_name), options);
     REQUIRE_OK(loaded);
     ModelRunner& runner = **loaded;
     const std::vector<int32_t> prompt = random_tokens(40, 3);
@@ -116,6 +105,27 @@ PAGODA_TEST(model_resumes_from_blocks_and_slots_moved_through_the_host) {
     CHECK(!runner.model().read_slot(a.slot, state).is_ok());
     CHECK(!runner.model().write_block(-1, block).is_ok());
   }
+}
+
+}  // namespace
+
+PAGODA_TEST(model_resumes_from_states_saved_inside_a_chunk) {
+  const std::vector<int32_t> cuts{1, 2, 15, 16, 17, 31, 32, 40, 48, 49};
+  for (const char* device : {"cpu", "reference"})
+    for (int block_size : {8, 16, 32})
+      check_cuts("qwen3_5", {.device = device, .block_size = block_size, .max_tokens = 64, .max_context = 64}, cuts);
+  check_cuts("qwen3_5", {.kv_dtype = "int8", .max_tokens = 64, .max_context = 64}, cuts);
+  check_cuts("qwen3_5_real_heads", {.max_tokens = 64, .max_context = 64}, cuts);
+  for (int block_size : {8, 16})
+    for (const char* sparse : {"qwen4_exp", "qwen4_exp_vision"})
+      check_cuts(sparse, {.block_size = block_size, .max_tokens = 64, .max_context = 64}, cuts);
+}
+
+PAGODA_TEST(model_resumes_from_blocks_and_slots_moved_through_the_host) { check_moves("qwen3_5"); }
+
+// Their blocks have index keys too, and their slots tokens and the inputs of a convolution.
+PAGODA_TEST(model_resumes_from_index_keys_and_ngrams_moved_through_the_host) {
+  for (const char* name : {"qwen4_exp", "qwen4_exp_vision"}) check_moves(name);
 }
 
 // A block of latents contains one row per token and layer.

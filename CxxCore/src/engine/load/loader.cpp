@@ -87,6 +87,7 @@ const char* family_name(io::Family family) noexcept {
     case io::Family::minicpm3: return "minicpm3";
     case io::Family::kimi_linear: return "kimi_linear";
     case io::Family::olmo_hybrid: return "olmo_hybrid";
+    case io::Family::qwen4_exp: return "qwen4_exp";
   }
   return "";
 }
@@ -128,7 +129,8 @@ device::KernelNeeds kernel_needs(const cache::CacheLayout& layout) {
           .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
           .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
           .latent_dim = layout.has_latents ? layout.head_dim : 0,
-          .latent_value_dim = layout.value_dim};
+          .latent_value_dim = layout.value_dim,
+          .has_streams = layout.index_dim > 0};
 }
 
 Status check_kernels(const device::KernelNeeds& needs, const device::Device& device) {

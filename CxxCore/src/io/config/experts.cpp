@@ -12,10 +12,10 @@ namespace pagoda::io {
 namespace {
 
 // Qwen3-MoE and Qwen3-Next: every decoder_sparse_step-th layer, unless mlp_only_layers lists it. In Qwen3.5-MoE every
-// layer is a mixture, regardless of these keys.
+// layer is a mixture, regardless of these keys, and in Qwen4-Exp.
 std::vector<bool> read_mixture_layers(ConfigFields& text, const ModelConfig& config) {
   std::vector<bool> is_mixture(static_cast<size_t>(config.num_layers), true);
-  if (config.family == Family::qwen3_5_moe) return is_mixture;
+  if (config.family == Family::qwen3_5_moe || config.family == Family::qwen4_exp) return is_mixture;
   const int32_t step = text.integer("decoder_sparse_step", 1, INT32_MAX, 1);
   for (int32_t layer = 0; layer < config.num_layers; ++layer) is_mixture[layer] = (layer + 1) % step == 0;
   const Json* dense = text.find("mlp_only_layers");
@@ -104,7 +104,8 @@ void read_deepseek_experts(ConfigFields& text, ModelConfig& config) {
 void read_experts(ConfigFields& text, ModelConfig& config) {
   if (config.family == Family::kimi_linear) return read_kimi_experts(text, config);
   if (has_deepseek_experts(config.family)) return read_deepseek_experts(text, config);
-  const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
+  const bool is_next = config.family == Family::qwen3_next || config.family == Family::qwen4_exp;
+  const bool is_moe = config.family == Family::qwen3_moe;
   const bool is_vl = is_moe && config.architecture == "Qwen3VLMoeForConditionalGeneration";
   const bool is_omni = is_moe && config.architecture.starts_with("Qwen3OmniMoe");
   config.is_mixture = read_mixture_layers(text, config);

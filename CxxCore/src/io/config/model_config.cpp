@@ -40,6 +40,8 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", "model.language_model.", Family::qwen3_5_moe, true, 2, 256,
      32768},
     {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", "model.", Family::qwen3_5_moe, false, 2, 256, 32768},
+    {"Qwen4ExpForConditionalGeneration", "qwen4_exp", "model.language_model.", Family::qwen4_exp, true, 2, 256, 32768},
+    {"Qwen4ExpForCausalLM", "qwen4_exp_text", "model.", Family::qwen4_exp, false, 2, 256, 32768},
     {"Qwen3VLForConditionalGeneration", "qwen3_vl", "model.language_model.", Family::qwen3, true, 32, 128, 128000},
     {"Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", "model.language_model.", Family::qwen3_moe, true, 16, 0,
      128000},
@@ -194,7 +196,8 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
   for (const Json& name : names.items()) {
     text.check(name.is_string(), "layer_types", "has an entry that is not a string");
     const std::string& kind = name.as_string();
-    if (kind == "full_attention") config.layers.push_back(LayerKind::full_attention);
+    const bool is_indexed = kind == "indexed_attention" && config.family == Family::qwen4_exp;
+    if (kind == "full_attention" || is_indexed) config.layers.push_back(LayerKind::full_attention);
     else if (kind == "sliding_attention" && may_slide) config.layers.push_back(LayerKind::sliding_attention);
     else if (kind == "linear_attention" && may_be_linear) config.layers.push_back(LayerKind::linear_attention);
     else
@@ -313,6 +316,7 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   read_layers(text, config);
   config.rope = read_rope_config(text, config, LayerKind::full_attention);
   config.sliding_rope = read_rope_config(text, config, LayerKind::sliding_attention);
+  if (config.family == Family::qwen4_exp) read_streams(text, config);
   config.context_length = scaled_context(config.rope, config.context_length);
   const bool ties = architecture->family == Family::gemma3 || architecture->family == Family::minicpm3;  // by default
   config.tie_word_embeddings = outer.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));

@@ -8,6 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "io/config/streams.h"
 #include "io/config/vision.h"
 
 namespace pagoda::io {
@@ -30,12 +31,14 @@ enum class Family : uint8_t {
   glm4_moe_lite,
   minicpm3,
   kimi_linear,
-  olmo_hybrid
+  olmo_hybrid,
+  qwen4_exp
 };
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
 constexpr bool is_hybrid(Family family) noexcept {
-  return family == Family::qwen3_5 || family == Family::qwen3_next || family == Family::qwen3_5_moe;
+  return family == Family::qwen3_5 || family == Family::qwen3_next || family == Family::qwen3_5_moe ||
+         family == Family::qwen4_exp;
 }
 // Mixtures as DeepSeek has them: experts in groups, a shared expert without a gate, dense layers first.
 constexpr bool has_deepseek_experts(Family family) noexcept {
@@ -44,7 +47,7 @@ constexpr bool has_deepseek_experts(Family family) noexcept {
 }
 constexpr bool has_experts(Family family) noexcept {
   return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe ||
-         has_deepseek_experts(family);
+         family == Family::qwen4_exp || has_deepseek_experts(family);
 }
 // Multi-head latent attention (MLA).
 constexpr bool has_latents(Family family) noexcept {
@@ -123,11 +126,12 @@ struct ModelConfig {
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
-  float linear_norm_eps = 1e-6f;   // of the norm of the delta rule's outputs
-  float linear_beta_scale = 1.0f;  // GdnArgs::beta_scale
-  bool channel_decay = false;      // linear attention is Kimi Delta Attention
-  int32_t num_experts = 0;         // of an MLP that is a mixture; 0 = none
-  std::vector<bool> is_mixture;    // by layer; empty if there are no experts
+  float linear_norm_eps = 1e-6f;     // of the norm of the delta rule's outputs
+  float linear_beta_scale = 1.0f;    // GdnArgs::beta_scale
+  bool sigmoid_output_gate = false;  // of the delta rule, instead of SiLU
+  bool channel_decay = false;        // linear attention is Kimi Delta Attention
+  int32_t num_experts = 0;           // of an MLP that is a mixture; 0 = none
+  std::vector<bool> is_mixture;      // by layer; empty if there are no experts
   int32_t num_experts_per_token = 0;
   int32_t expert_size = 0;         // inner size of an expert
   int32_t shared_expert_size = 0;  // inner size of the expert that every token goes through; 0 = none
@@ -136,6 +140,10 @@ struct ModelConfig {
   bool sigmoid_router = false;     // scores are sigmoids, plus a bias for the choice, instead of a softmax
   int32_t num_expert_groups = 1, groups_per_token = 1;  // experts of a token come from its best groups
   float expert_scale = 1.0f;                            // factor on the chosen experts' weights
+  int32_t num_streams = 1;                              // residual streams; more than 1: hyper-connections
+  int32_t stream_rank = 0;                              // of the product that mixes them
+  IndexerConfig indexer;
+  NgramConfig ngrams;
   bool has_mtp_head = false;   // the checkpoint has one (model::find_mtp_head): caches include its rows
   bool runs_mtp_head = false;  // the head is loaded too
   std::string mtp_prefix;      // before its "fc.weight"
@@ -153,6 +161,7 @@ struct ModelConfig {
   }
   bool has_ends() const noexcept { return first_layer == 0; }  // has embedding, last norm and head
 
+  bool has_streams() const noexcept { return num_streams > 1; }
   bool has_latents() const noexcept { return kv_lora_rank > 0; }
   int32_t latent_dim() const noexcept { return kv_lora_rank + head_dim; }  // of a cache row
   bool has_mixture(int32_t layer_index) const noexcept {

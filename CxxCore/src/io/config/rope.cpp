@@ -29,7 +29,8 @@ double number_of(ConfigFields& dictionary, ConfigFields& section, std::string_vi
 int32_t read_rotary_dim(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config) {
   if (config.family == Family::gemma3) return config.head_dim;
   const bool partial_family = is_hybrid(config.family);
-  const double factor = number_of(dictionary, section, "partial_rotary_factor", 1e-3, 1.0, partial_family ? 0.25 : 1.0);
+  const double factor = number_of(dictionary, section, "partial_rotary_factor", 1e-3, 1.0,
+                                  partial_family && config.family != Family::qwen4_exp ? 0.25 : 1.0);
   if (!partial_family && config.family != Family::phi3 && factor != 1.0) {
     dictionary.fail("partial_rotary_factor", "is not supported for " + config.architecture, StatusCode::unsupported);
   }
@@ -231,6 +232,8 @@ Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
       return refuse("is not none, linear, dynamic or yarn");
     if (config.family == Family::phi3 || config.family == Family::gemma3 || config.rope.is_off)
       return make_error(StatusCode::unsupported, "rope scaling cannot be set for " + config.architecture);
+    if (config.indexer.is_present() && *scaling == RopeConfig::Scaling::dynamic)  // keys of blocks are cached rotated
+      return make_error(StatusCode::unsupported, "rope scaling dynamic cannot be set for " + config.architecture);
     rope.scaling = *scaling;
     char* end = nullptr;
     rope.factor = words.size() > 1 ? std::strtod(words[1].c_str(), &end) : 0.0;

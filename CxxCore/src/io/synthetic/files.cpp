@@ -31,7 +31,8 @@ struct SyntheticTensor {
 
 Distribution distribution_of(const WeightSpec& spec, const ModelConfig& config) noexcept {
   switch (spec.role) {
-    case Role::conv: return Distribution::convolution;
+    case Role::conv:
+    case Role::ngram_conv: return Distribution::convolution;
     case Role::a_log: return Distribution::log_decay;
     case Role::dt_bias: return Distribution::time_step;
     case Role::gdn_norm: return Distribution::norm;
@@ -41,7 +42,14 @@ Distribution distribution_of(const WeightSpec& spec, const ModelConfig& config) 
     case Role::mixer_norm:
     case Role::mlp_norm:
     case Role::q_norm:
-    case Role::k_norm: return config.zero_centered_norm ? Distribution::matrix : Distribution::norm;
+    case Role::k_norm:
+    case Role::mixer_streams_norm:
+    case Role::mlp_streams_norm:
+    case Role::index_q_norm:
+    case Role::index_k_norm:
+    case Role::ngram_key_norm:
+    case Role::ngram_query_norm:
+    case Role::ngram_conv_norm: return config.zero_centered_norm ? Distribution::matrix : Distribution::norm;
     default: return Distribution::matrix;
   }
 }

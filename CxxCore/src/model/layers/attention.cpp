@@ -37,7 +37,9 @@ AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& wei
                                                   config.head_dim))),
       norm_eps_(config.rms_norm_eps),
       norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f),
-      layer_index_(layer_index) {}
+      layer_index_(layer_index) {
+  if (config.indexer.is_present()) indexer_.emplace(config, weights, layer_index);
+}
 
 Status AttentionLayer::rotate_run(device::Encoder& encoder, const RopeRun& run, const Tensor& positions,
                                   const Tensor& heads, const Tensor& norm) const {
@@ -133,7 +135,14 @@ Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const
   PAGODA_RETURN_IF_ERROR(write_cache(encoder, step, /*rotates_queries=*/true));
   const Parts parts = split(as_rows(step.projected, in_->rows()));
   const Tensor mixed_heads = split_last(as_rows(step.mixed, num_heads_ * head_dim_), num_heads_, head_dim_);
-  PAGODA_RETURN_IF_ERROR(attend(encoder, parts.q, step.sequences, window_, mixed_heads));
+  if (indexer_) {
+    const int64_t width = indexer_->width();
+    const Tensor projected = slice(as_rows(step.projected, in_->rows()), 1, in_->rows() - width, width);
+    PAGODA_RETURN_IF_ERROR(indexer_->choose(encoder, step, projected, pool_->index));
+    PAGODA_RETURN_IF_ERROR(indexer_->attend(encoder, step, parts.q, *pool_, scale_, mixed_heads));
+  } else {
+    PAGODA_RETURN_IF_ERROR(attend(encoder, parts.q, step.sequences, window_, mixed_heads));
+  }
   return finish(encoder, step, parts);
 }
 

@@ -21,6 +21,7 @@ GdnLayer::GdnLayer(const io::ModelConfig& config, const Weights& weights, int la
       v_dim_(config.linear_v_head_dim),
       norm_eps_(config.linear_norm_eps),
       beta_scale_(config.linear_beta_scale),
+      has_sigmoid_gate_(config.sigmoid_output_gate),
       layer_index_(layer_index) {}
 
 Status GdnLayer::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {
@@ -36,7 +37,10 @@ Status GdnLayer::forward(device::Encoder& encoder, const Step& step) const {
   PAGODA_RETURN_IF_ERROR(add_adapters(encoder, step, layer_index_, Role::mixer_in, step.normed, projected));
 
   const Tensor qkv = as_rows(step.inner, channels);
-  const Tensor mixed = as_rows(step.mixed, v_width);
+  // A sigmoid's norm reads the heads of all tokens as rows with a uniform stride, so there are no gaps then.
+  const Tensor mixed = has_sigmoid_gate_ ? device::dense(step.mixed.buffer, step.mixed.dtype,
+                                                         {step.mixed.shape[0], v_width}, step.mixed.offset_bytes)
+                                         : as_rows(step.mixed, v_width);
   const Tensor mixed_heads = split_last(mixed, num_v_heads_, v_dim_);
   for (const Segment& segment : step.segments) {
     const auto rows = [&](const Tensor& t) { return slice(t, 0, segment.first_row, segment.num_rows); };
@@ -44,14 +48,22 @@ Status GdnLayer::forward(device::Encoder& encoder, const Step& step) const {
     if (segment.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, segment.save));
   }
   const Tensor z = split_last(slice(projected, 1, channels, v_width), num_v_heads_, v_dim_);
-  PAGODA_RETURN_IF_ERROR(ops::gated_rms_norm(encoder, {.x = mixed_heads,
-                                                       .z = z,
-                                                       .weight = norm_,
-                                                       .eps = norm_eps_,
-                                                       .out = mixed_heads,
-                                                       .only_next = !step.adapter_slots.is_present()}));
+  PAGODA_RETURN_IF_ERROR(gate(encoder, step, mixed, z));
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = {}, .out = step.delta}));
   return add_adapters(encoder, step, layer_index_, Role::mixer_out, mixed, step.delta);
+}
+
+Status GdnLayer::gate(device::Encoder& encoder, const Step& step, const Tensor& mixed, const Tensor& z) const {
+  const Tensor heads = split_last(mixed, num_v_heads_, v_dim_);
+  const bool only_next = !step.adapter_slots.is_present();
+  if (!has_sigmoid_gate_)
+    return ops::gated_rms_norm(
+        encoder, {.x = heads, .z = z, .weight = norm_, .eps = norm_eps_, .out = heads, .only_next = only_next});
+  const Tensor by_head =
+      device::dense(mixed.buffer, mixed.dtype, {mixed.shape[0] * num_v_heads_, v_dim_}, mixed.offset_bytes);
+  PAGODA_RETURN_IF_ERROR(
+      ops::rms_norm(encoder, {.x = by_head, .residual = {}, .weight = norm_, .eps = norm_eps_, .out = by_head}));
+  return ops::sigmoid_gate(encoder, {.x = heads, .gate = z, .out = heads, .only_next = only_next});
 }
 
 Status GdnLayer::mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const Tensor& projected,

@@ -3,16 +3,35 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "base/result.h"
 #include "device/device.h"
 #include "io/config/model_config.h"
+#include "model/layers/streams.h"
 #include "model/pools.h"
 #include "model/weights/weights.h"
 #include "model/workspace.h"
 
 namespace pagoda::model {
+
+// Chooses the blocks that a token attends to, from rows [T, queries | key] that the layer has projected.
+class Indexer {
+ public:
+  Indexer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  int64_t width() const noexcept { return (num_heads_ + 1) * dim_; }
+  // Writes the step's index keys to the cache, and leaves the choice in step.chosen_blocks.
+  Status choose(device::Encoder& encoder, const Step& step, const device::Tensor& projected,
+                const device::Tensor& cache) const;
+  Status attend(device::Encoder& encoder, const Step& step, const device::Tensor& q, const KvPool& pool, float scale,
+                const device::Tensor& out) const;
+
+ private:
+  device::Tensor q_norm_, k_norm_, inv_freq_;
+  int64_t num_heads_, dim_, ratio_;
+  float norm_eps_, norm_offset_;
+};
 
 class AttentionLayer {
  public:
@@ -49,6 +68,7 @@ class AttentionLayer {
   float norm_eps_, norm_offset_;
   const KvPool* pool_ = nullptr;
   int layer_index_;
+  std::optional<Indexer> indexer_;
 };
 
 // Multi-head latent attention in absorbed form: one cached row per token, which all heads read.
@@ -89,12 +109,15 @@ class GdnLayer {
   // Convolution and delta rule over rows [T, ...] that `sequences` divides.
   Status mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const device::Tensor& projected,
              const device::Tensor& qkv, const device::Tensor& mixed_heads) const;
+  // Normalises all heads and multiplies them by the activated gate.
+  Status gate(device::Encoder& encoder, const Step& step, const device::Tensor& mixed, const device::Tensor& z) const;
 
   const device::Weight* in_;   // [q | k | v | z | b | a, H]
   const device::Weight* out_;  // [H, Hv * Dv]
   device::Tensor conv_, a_log_, dt_bias_, norm_;
   int64_t num_k_heads_, num_v_heads_, k_dim_, v_dim_;  // dims of one head
   float norm_eps_, beta_scale_;
+  bool has_sigmoid_gate_;  // instead of SiLU
   int layer_index_;
   const StatePool* pool_ = nullptr;
 };
@@ -170,6 +193,8 @@ struct Layer {
   device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: norms of the outputs of mixer and MLP
   Mixer mixer;
   std::variant<Mlp, ExpertMlp> mlp;
+  std::optional<StreamMixer> mixer_streams{}, mlp_streams{};  // if there are several residual streams
+  std::optional<NgramLayer> ngrams{};                         // before the mixer
 };
 
 }  // namespace pagoda::model

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -50,6 +51,8 @@ Status check_limits(const io::ModelConfig& config) {
     PAGODA_RETURN_IF_ERROR(at_most("kv_lora_rank + qk_rope_head_dim", config.latent_dim(), device::kMaxLatentDim));
     PAGODA_RETURN_IF_ERROR(at_most("num_attention_heads", config.num_heads, device::kMaxExpertsPerToken));
   }
+  PAGODA_RETURN_IF_ERROR(at_most("indexer_head_dim", config.indexer.head_dim, device::kMaxHeadDim));
+  PAGODA_RETURN_IF_ERROR(at_most("ple_conv_kernel_size", config.ngrams.conv_kernel, device::kMaxConvKernel));
   PAGODA_RETURN_IF_ERROR(at_most("linear_key_head_dim", config.linear_k_head_dim, device::kMaxHeadDim));
   PAGODA_RETURN_IF_ERROR(at_most("linear_value_head_dim", config.linear_v_head_dim, device::kMaxHeadDim));
   return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
@@ -88,6 +91,8 @@ io::CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::
   const auto recurrent = std::ranges::find(config.layers, io::LayerKind::linear_attention);
   layout.packed_projections =
       config.family == io::Family::qwen3_next && !has(recurrent - config.layers.begin(), "linear_attn.in_proj_qkv.");
+  const int32_t with_table = config.ngrams.is_present() ? config.ngrams.layers.front() : 0;
+  layout.splits_ngrams = !has(with_table, "ple.ple_embedding.ngram_embedding.weight");
   return layout;
 }
 
@@ -114,7 +119,8 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 // A head that is incomplete, or packed differently from the model, is ignored.
 void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted) {
   config.has_mtp_head = config.runs_mtp_head = false;
-  if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0) return;
+  // That of Qwen4-Exp is skipped, as in transformers.
+  if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0 || config.has_streams()) return;
   const std::string of_gguf = concat("model.layers.", config.num_layers, ".nextn.");
   for (const std::string& prefix : {std::string("mtp."), std::string("model.mtp."), of_gguf}) {
     if (checkpoint.find(prefix + "fc.weight") == nullptr) continue;
@@ -127,7 +133,8 @@ void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bo
   }
 }
 
-Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                               std::vector<WeightGroup>* in_files) {
   PAGODA_RETURN_IF_ERROR(check_limits(config));
   std::vector<WeightGroup> groups;
   for (io::WeightSpec& spec : io::weight_table(config, checkpoint_layout(config, checkpoint))) {
@@ -158,6 +165,8 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
     group->rows += rows;
     group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row, spec.head_rows});
   }
+  if (in_files != nullptr) std::ranges::copy_if(groups, std::back_inserter(*in_files), stays_in_files);
+  std::erase_if(groups, stays_in_files);
   return groups;
 }
 

@@ -40,9 +40,14 @@ inline bool is_expert(const WeightGroup& group) noexcept {
   return group.role == Role::experts_in || group.role == Role::experts_out;
 }
 
+// Whether it is a table of n-grams, whose rows are read from the files when a step needs them.
+inline bool stays_in_files(const WeightGroup& group) noexcept { return group.role == Role::ngram_table; }
+
 // Reads no tensor data. Fails with bad_file; the message names the tensor, the expected shape, the shape or type found,
 // and the file.
-Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
+// Without those that stay in files, which are appended to `in_files` if it is not null.
+Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                               std::vector<WeightGroup>* in_files = nullptr);
 
 // The type in which the rows of a group are read: that of its parts in the file, or f32 if they differ or are
 // quantised.

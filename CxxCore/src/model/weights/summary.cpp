@@ -76,12 +76,18 @@ int64_t of_token(const WeightGroup& group, const io::ModelConfig& config, int64_
 
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                      const device::Device& device, WeightFormat format) {
-  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
+  std::vector<WeightGroup> in_files;
+  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint, &in_files));
   WeightsSummary summary;
   summary.layer_bytes.resize(static_cast<size_t>(config.num_layers));
   summary.layer_read_bytes.resize(static_cast<size_t>(config.num_layers));
   std::set<std::string> used;
   FormatSums formats;
+  for (const WeightGroup& group : in_files) {
+    for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
+    for (const std::string& name : ngram_hash_names(config, group.layer_index)) used.insert(name);
+    summary.num_parameters += group.num_parameters;
+  }
   for (const WeightGroup& group : groups) {
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
     summary.num_parameters += group.num_parameters;

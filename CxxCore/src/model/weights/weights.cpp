@@ -35,6 +35,13 @@ void scale_norm(const io::ModelConfig& config, int layer_index, std::vector<floa
   }
 }
 
+// Index heads rotate as much as heads of attention, and their scores have no factor.
+void scale_index_norm(const io::ModelConfig& config, std::vector<float>& weight) {
+  const double offset = config.zero_centered_norm ? 1.0 : 0.0, factor = config.rope.attention_factor;
+  for (size_t i = 0; factor != 1.0 && i < static_cast<size_t>(config.rope.rotary_dim); ++i)
+    weight[i] = static_cast<float>((weight[i] + offset) * factor - offset);
+}
+
 // A tensor for each vector among `groups`, in order, and both inv_freq at the end. A convolution becomes
 // [kernel, channels]: neighbouring channels are multiplied together.
 std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
@@ -91,9 +98,16 @@ const std::string kNotCached = "matrices are not cached for the next load: ";
 Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
                               WeightFormat format, const LoadProgress& progress, WeightCache* cache,
                               int64_t expert_memory_bytes) {
-  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
+  std::vector<WeightGroup> in_files;
+  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint, &in_files));
   Weights weights;
   weights.entries_.resize(index(config.num_layers + 1, Role{}));  // the MTP head counts as a layer
+  std::vector<std::unique_ptr<device::RowTable>> tables = make_row_tables(in_files, checkpoint);
+  for (size_t i = 0; i < tables.size(); ++i) {
+    Entry& entry = weights.entries_[index(in_files[i].layer_index, in_files[i].role)];
+    entry.table = std::move(tables[i]);
+    PAGODA_ASSIGN_OR_RETURN(entry.hash, read_ngram_hash(config, checkpoint, in_files[i].layer_index));
+  }
   PAGODA_RETURN_IF_ERROR(weights.load_vectors(groups, config, checkpoint, device));
   if (expert_memory_bytes > 0) {
     PAGODA_RETURN_IF_ERROR(weights.stream_experts(config, checkpoint, device, format, expert_memory_bytes));
@@ -248,6 +262,7 @@ Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::M
     PAGODA_RETURN_IF_ERROR(read_rows(group, checkpoint, DType::f32, 0, group.rows, bytes));
     if (group.cols > 1) values = transposed(values, group.cols);
     if (group.role == Role::q_norm || group.role == Role::k_norm) scale_norm(config, group.layer_index, values);
+    if (group.role == Role::index_q_norm || group.role == Role::index_k_norm) scale_index_norm(config, values);
     if (group.role == Role::final_norm)
       for (float& value : values) value *= config.logits_scale;
     PAGODA_RETURN_IF_ERROR(device.upload(*next, values.data(), values.size() * sizeof(float)));

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "model/weights/cache.h"
 #include "model/weights/groups.h"
+#include "model/weights/row_table.h"
 
 namespace pagoda::model {
 
@@ -53,6 +54,13 @@ class Weights {
   const device::Tensor& vector(int layer_index, Role role) const noexcept {  // f32
     return entries_[index(layer_index, role)].vector;
   }
+  // Null if the layer has none.
+  const device::RowTable* table(int layer_index) const noexcept {
+    return entries_[index(layer_index, Role::ngram_table)].table.get();
+  }
+  const NgramHash& ngram_hash(int layer_index) const noexcept {  // of the layer's table
+    return entries_[index(layer_index, Role::ngram_table)].hash;
+  }
   // f32 [rows, rotary_dim / 2], see model/layers/rope.h; of full or of sliding attention.
   const device::Tensor& inv_freq(bool is_sliding) const noexcept { return is_sliding ? sliding_inv_freq_ : inv_freq_; }
 
@@ -60,6 +68,8 @@ class Weights {
   struct Entry {
     std::unique_ptr<device::Weight> matrix;
     device::Tensor vector;
+    std::unique_ptr<device::RowTable> table;
+    NgramHash hash;
   };
   static size_t index(int layer_index, Role role) noexcept {
     return static_cast<size_t>(layer_index - kModelLevel) * kNumRoles + static_cast<size_t>(role);

@@ -35,7 +35,8 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
   REQUIRE_OK(cpu);
   REQUIRE_OK(software);
   const device::KernelNeeds good{.block_size = 32, .head_dim = 256, .k_dim = 256};
-  device::KernelNeeds keys = good, heads = good, odd = good, cache = good, latents = good;
+  device::KernelNeeds keys = good, heads = good, odd = good, cache = good, latents = good, streams = good;
+  streams.has_streams = true;
   latents.latent_dim = 580;
   latents.latent_value_dim = 512;
   keys.k_dim = 257;
@@ -43,7 +44,7 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
   odd.head_dim = 20;
   cache.block_size = 12;
   CHECK_OK(device::check_support(**software, good));
-  for (const device::KernelNeeds& needs : {keys, heads, odd, cache, latents}) {
+  for (const device::KernelNeeds& needs : {keys, heads, odd, cache, latents, streams}) {
     CHECK(device::check_support(**software, needs).code == StatusCode::unsupported);
     CHECK_OK(device::check_support(**cpu, needs));
   }

@@ -253,7 +253,7 @@ PAGODA_TEST(model_config_reads_kimi_linear) {
 // The message names what the file has, and everything that it could have.
 PAGODA_TEST(model_config_refuses_other_families_with_a_list_of_the_supported_ones) {
   for (const char* key : {"architectures", "model_type"})
-    for (const char* name : {"GraniteMoeHybridForCausalLM", "granitemoehybrid", "qwen4_exp", "Mamba2ForCausalLM"}) {
+    for (const char* name : {"GraniteMoeHybridForCausalLM", "granitemoehybrid", "qwen4", "Mamba2ForCausalLM"}) {
       const std::string text = concat(R"({")", key, std::string_view(key) == "architectures" ? R"(": [")" : R"(": ")",
                                       name, std::string_view(key) == "architectures" ? R"("]})" : R"("})");
       const Status status = parse(text).status;
