@@ -2,6 +2,7 @@
 #include "model/weights/row_table.h"
 
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "base/assign_or_return.h"
@@ -21,7 +22,11 @@ class FileTable final : public device::RowTable {
   Status read(int64_t row, std::span<float> to) const override {
     if (row < 0 || row >= group_.rows || static_cast<int64_t>(to.size()) != group_.cols)
       return make_error(StatusCode::internal, "a row outside a table of n-grams");
-    return read_rows(group_, *checkpoint_, DType::f32, row, 1, reinterpret_cast<std::byte*>(to.data()));
+    try {  // steps call it
+      return read_rows(group_, *checkpoint_, DType::f32, row, 1, reinterpret_cast<std::byte*>(to.data()));
+    } catch (const std::bad_alloc&) {
+      return make_error(StatusCode::out_of_memory, "a table of n-grams: no memory to read a row");
+    }
   }
 
  private:
