@@ -69,33 +69,10 @@ Status read_configuration(Prepared& p, const std::string& rope_scaling) {
   return ok_status();
 }
 
-const char* family_name(io::Family family) noexcept {
-  switch (family) {
-    case io::Family::qwen3_5: return "qwen3_5";
-    case io::Family::qwen3: return "qwen3";
-    case io::Family::qwen2: return "qwen2";
-    case io::Family::llama: return "llama";
-    case io::Family::qwen3_next: return "qwen3_next";
-    case io::Family::qwen3_5_moe: return "qwen3_5_moe";
-    case io::Family::qwen3_moe: return "qwen3_moe";
-    case io::Family::mistral: return "mistral";
-    case io::Family::phi3: return "phi3";
-    case io::Family::gemma3: return "gemma3";
-    case io::Family::deepseek_v2: return "deepseek_v2";
-    case io::Family::deepseek_v3: return "deepseek_v3";
-    case io::Family::glm4_moe_lite: return "glm4_moe_lite";
-    case io::Family::minicpm3: return "minicpm3";
-    case io::Family::kimi_linear: return "kimi_linear";
-    case io::Family::olmo_hybrid: return "olmo_hybrid";
-    case io::Family::qwen4_exp: return "qwen4_exp";
-  }
-  return "";
-}
-
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
-  info.family = family_name(p.config.family);
+  info.family = p.config.traits().name;
   info.num_layers = p.config.num_layers;
   info.num_attention_layers = layout.num_attention_layers;
   info.num_recurrent_layers = layout.num_recurrent_layers;

@@ -97,7 +97,7 @@ const Architecture* find_architecture(ConfigFields& root) {
 void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfig& config) {
   config.hidden_size = text.integer("hidden_size", 1, kMaxHiddenSize);
   config.num_layers = text.integer("num_hidden_layers", 1, kMaxLayers);
-  if (has_experts(config.family)) read_experts(text, config);
+  if (config.traits().mixture != Mixture::none) read_experts(text, config);
   else config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
   config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
   config.vocab_size = text.integer("vocab_size", 1, kMaxVocabSize);
@@ -111,7 +111,7 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
                                      architecture.num_kv_heads > 0 ? architecture.num_kv_heads : config.num_heads);
   text.check(config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
              concat(config.num_kv_heads, " does not divide num_attention_heads ", config.num_heads));
-  if (has_latents(config.family)) read_latents(text, config);
+  if (config.traits().has_latents) read_latents(text, config);
   else config.head_dim = text.integer("head_dim", 1, kMaxHeadDim, architecture.head_dim);
   if (config.head_dim == 0) {
     config.head_dim = config.hidden_size / config.num_heads;
@@ -119,10 +119,7 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
                concat(config.num_heads, " does not divide hidden_size ", config.hidden_size, " into heads of at most ",
                       kMaxHeadDim));
   }
-  const bool is_coarse = config.family == Family::phi3 || config.family == Family::glm4_moe_lite ||
-                         config.family == Family::minicpm3 || config.family == Family::kimi_linear;
-  const double default_eps = is_coarse ? 1e-5 : 1e-6;
-  config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, default_eps));
+  config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, config.traits().rms_norm_eps));
 }
 
 void read_activation(ConfigFields& text, ModelConfig& config) {
@@ -146,33 +143,23 @@ void read_gemma_traits(ConfigFields& text, ModelConfig& config) {
     text.fail("use_bidirectional_attention", "true is not supported", StatusCode::unsupported);
 }
 
-void read_family_traits(ConfigFields& text, ModelConfig& config) {
-  const bool is_hybrid = io::is_hybrid(config.family);
+void read_biases(ConfigFields& text, ModelConfig& config) {
+  const FamilyTraits& traits = config.traits();
   const bool has_bias = text.boolean("attention_bias", false);
-  const bool is_free = config.family != Family::mistral && config.family != Family::phi3;  // they have no bias
-  if (has_bias && has_latents(config.family))
+  if (has_bias && traits.has_latents)
     text.fail("attention_bias", "true is not supported for " + config.architecture, StatusCode::unsupported);
-  config.attention_bias = config.family == Family::qwen2 || (is_free && has_bias);
-  config.attention_output_bias = config.family != Family::qwen2 && is_free && has_bias;
-  const bool may_have_mlp_bias = config.family == Family::llama || config.family == Family::minicpm3;
-  config.mlp_bias = may_have_mlp_bias && text.boolean("mlp_bias", false);
-  if (config.family == Family::deepseek_v2 && text.boolean("mlp_bias", false))
+  config.attention_output_bias = traits.attention_bias == AttentionBias::by_key && has_bias;
+  config.attention_bias = traits.attention_bias == AttentionBias::inputs || config.attention_output_bias;
+  const bool has_mlp_bias = traits.mlp_bias != MlpBias::ignored && text.boolean("mlp_bias", false);
+  if (has_mlp_bias && traits.mlp_bias == MlpBias::refused)
     text.fail("mlp_bias", "true is not supported for " + config.architecture, StatusCode::unsupported);
-  const bool is_gemma = config.family == Family::gemma3;
-  config.qk_norm = is_hybrid || is_gemma || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
-  config.zero_centered_norm = is_hybrid || is_gemma;
-  config.attention_gate = is_hybrid;
-  config.is_fused = config.family == Family::phi3;
-  config.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
-  if (is_gemma) read_gemma_traits(text, config);
-  if (has_latents(config.family)) read_latent_traits(text, config);
-  if (config.family == Family::kimi_linear) read_kimi_traits(text, config);
-  config.linear_norm_eps = config.rms_norm_eps;
-  if (config.family == Family::olmo_hybrid) read_olmo_traits(text, config);
-  if (!is_hybrid) return;
-  if (!text.boolean("attn_output_gate", true)) {
+  config.mlp_bias = has_mlp_bias;
+}
+
+// The sizes of Gated DeltaNet.
+void read_delta_net(ConfigFields& text, ModelConfig& config) {
+  if (!text.boolean("attn_output_gate", true))
     text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
-  }
   config.linear_num_k_heads = text.integer("linear_num_key_heads", 1, kMaxHeads, 16);
   config.linear_num_v_heads = text.integer("linear_num_value_heads", 1, kMaxHeads, 32);
   config.linear_k_head_dim = text.integer("linear_key_head_dim", 1, kMaxHeadDim, 128);
@@ -183,12 +170,29 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
       concat(config.linear_num_v_heads, " is not a multiple of linear_num_key_heads ", config.linear_num_k_heads));
 }
 
+void read_family_traits(ConfigFields& text, ModelConfig& config) {
+  const FamilyTraits& traits = config.traits();
+  read_biases(text, config);
+  config.qk_norm = traits.has_qk_norm;
+  config.zero_centered_norm = traits.has_zero_centered_norm;
+  config.attention_gate = traits.linear_layers == LinearLayers::gated_delta_net;
+  config.is_fused = traits.is_fused;
+  config.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
+  config.linear_norm_eps = config.rms_norm_eps;
+  if (config.family == Family::gemma3) read_gemma_traits(text, config);
+  if (traits.has_latents) read_latent_traits(text, config);
+  switch (traits.linear_layers) {
+    case LinearLayers::none: break;
+    case LinearLayers::gated_delta_net: read_delta_net(text, config); break;
+    case LinearLayers::kimi_delta: read_kimi_traits(text, config); break;
+    case LinearLayers::olmo: read_olmo_traits(text, config); break;
+  }
+}
+
 // Reads layer_types, entry by entry; only kinds that the family has.
 void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
-  const bool may_slide =
-      config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::gemma3;
-  const bool may_be_linear =
-      is_hybrid(config.family) || config.family == Family::kimi_linear || config.family == Family::olmo_hybrid;
+  const bool may_slide = config.traits().window != Window::none;
+  const bool may_be_linear = config.traits().linear_layers != LinearLayers::none;
   if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
     text.fail("layer_types", concat("is not a list of num_hidden_layers (", config.num_layers, ") names"));
     return;
@@ -209,37 +213,36 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
 // Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 use sliding windows from
 // max_window_layers on, Qwen3-MoE everywhere.
 void read_layers(ConfigFields& text, ModelConfig& config) {
-  const bool is_gemma = config.family == Family::gemma3, always_slides = slides_everywhere(config.family);
-  const bool is_qwen =
-      config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
+  const FamilyTraits& traits = config.traits();
+  const bool has_pattern = traits.window == Window::pattern, all_slide = traits.window == Window::all_layers;
   const int32_t interval = text.integer("full_attention_interval", 1, kMaxLayers, 4);
   const int32_t first_sliding = text.integer("max_window_layers", 0, INT32_MAX, 28);
-  const int32_t pattern = is_gemma ? text.integer("sliding_window_pattern", 1, INT32_MAX, 6) : 1;
-  if (is_qwen ? text.boolean("use_sliding_window", false) : always_slides || is_gemma) {
-    const bool is_absent = !text.has("sliding_window");  // null means none, absent means the default
+  const int32_t pattern = has_pattern ? text.integer("sliding_window_pattern", 1, INT32_MAX, 6) : 1;
+  const bool has_window =
+      traits.window != Window::none && (!traits.may_have_no_window || text.boolean("use_sliding_window", false));
+  if (has_window)  // null means none, absent means the default
     config.sliding_window =
-        text.integer("sliding_window", 1, INT32_MAX, is_absent && config.family != Family::phi3 ? 4096 : 0);
-  }
-  const bool is_kimi = config.family == Family::kimi_linear;
-  const bool may_name = !always_slides && (is_kimi || !has_latents(config.family));
+        text.integer("sliding_window", 1, INT32_MAX, text.has("sliding_window") ? 0 : traits.default_window);
+  const bool is_hybrid = traits.linear_layers != LinearLayers::none;
+  const bool may_name = !all_slide && (is_hybrid || !traits.has_latents);
   const Json* names = may_name ? text.find("layer_types") : nullptr;
   if (names != nullptr) {
     read_layer_types(text, *names, config);
-  } else if (is_kimi) {
+  } else if (traits.linear_layers == LinearLayers::kimi_delta) {
     config.layers = read_kimi_layers(text, config);
-  } else if (config.family == Family::olmo_hybrid) {
+  } else if (traits.linear_layers == LinearLayers::olmo) {
     config.layers = default_olmo_layers(config.num_layers);
   } else {
     for (int32_t layer = 0; layer < config.num_layers; ++layer) {
-      const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
-      const bool is_sliding = is_gemma ? (layer + 1) % pattern != 0
-                                       : config.sliding_window > 0 && (always_slides || layer >= first_sliding);
+      const bool is_linear = is_hybrid && (layer + 1) % interval != 0;
+      const bool is_sliding =
+          has_pattern ? (layer + 1) % pattern != 0 : config.sliding_window > 0 && (all_slide || layer >= first_sliding);
       config.layers.push_back(is_linear    ? LayerKind::linear_attention
                               : is_sliding ? LayerKind::sliding_attention
                                            : LayerKind::full_attention);
     }
   }
-  if (config.family == Family::olmo_hybrid) check_olmo_layers(text, config);
+  if (traits.linear_layers == LinearLayers::olmo) check_olmo_layers(text, config);
   const bool slides = std::count(config.layers.begin(), config.layers.end(), LayerKind::sliding_attention) > 0;
   text.check(!slides || config.sliding_window > 0, "layer_types",
              "has sliding_attention, but no sliding_window is in use");
@@ -260,15 +263,7 @@ void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
   ConfigFields& fields = text.find("eos_token_id") != nullptr ? text : root;
   config.eos_token_ids = fields.ids("eos_token_id", config.vocab_size - 1);
   if (root.has("eos_token_id")) return;
-  int32_t eos = -1;  // the default of the family's configuration class
-  if (config.family == Family::llama || config.family == Family::mistral || config.family == Family::deepseek_v2 ||
-      config.family == Family::minicpm3)
-    eos = 2;
-  if (config.family == Family::gemma3 || config.family == Family::deepseek_v3 || config.family == Family::glm4_moe_lite)
-    eos = 1;
-  if (config.family == Family::phi3) eos = 32000;
-  if (config.family == Family::kimi_linear) eos = 163586;
-  if (config.family == Family::olmo_hybrid) eos = 100257;
+  const int32_t eos = config.traits().eos_token_id;
   if (eos >= 0 && eos < config.vocab_size) config.eos_token_ids = {eos};
 }
 
@@ -318,8 +313,8 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   config.sliding_rope = read_rope_config(text, config, LayerKind::sliding_attention);
   if (config.family == Family::qwen4_exp) read_streams(text, config);
   config.context_length = scaled_context(config.rope, config.context_length);
-  const bool ties = architecture->family == Family::gemma3 || architecture->family == Family::minicpm3;  // by default
-  config.tie_word_embeddings = outer.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));
+  config.tie_word_embeddings =
+      outer.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", config.traits().ties_embeddings));
   read_dtype(text, config);
   read_dtype(outer, config);
   read_dtype(root, config);

@@ -8,6 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "io/config/families.h"
 #include "io/config/streams.h"
 #include "io/config/vision.h"
 
@@ -15,48 +16,6 @@ namespace pagoda::io {
 
 class Json;
 
-enum class Family : uint8_t {
-  qwen3_5,
-  qwen3,
-  qwen2,
-  llama,
-  qwen3_next,
-  qwen3_5_moe,
-  qwen3_moe,
-  mistral,
-  phi3,
-  gemma3,
-  deepseek_v2,
-  deepseek_v3,
-  glm4_moe_lite,
-  minicpm3,
-  kimi_linear,
-  olmo_hybrid,
-  qwen4_exp
-};
-
-// Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
-constexpr bool is_hybrid(Family family) noexcept {
-  return family == Family::qwen3_5 || family == Family::qwen3_next || family == Family::qwen3_5_moe ||
-         family == Family::qwen4_exp;
-}
-// Mixtures as DeepSeek has them: experts in groups, a shared expert without a gate, dense layers first.
-constexpr bool has_deepseek_experts(Family family) noexcept {
-  return family == Family::deepseek_v2 || family == Family::deepseek_v3 || family == Family::glm4_moe_lite ||
-         family == Family::kimi_linear;
-}
-constexpr bool has_experts(Family family) noexcept {
-  return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe ||
-         family == Family::qwen4_exp || has_deepseek_experts(family);
-}
-// Multi-head latent attention (MLA).
-constexpr bool has_latents(Family family) noexcept {
-  return has_deepseek_experts(family) || family == Family::minicpm3;
-}
-// If there is a sliding window, it is the same in every layer.
-constexpr bool slides_everywhere(Family family) noexcept {
-  return family == Family::qwen3_moe || family == Family::mistral || family == Family::phi3;
-}
 enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_attention };
 
 struct RopeConfig {
@@ -152,6 +111,8 @@ struct ModelConfig {
   int32_t draft_vocab_size = 32768;
   VisionConfig vision;
   std::vector<int32_t> eos_token_ids;  // from config.json; the engine adds those of generation_config.json
+
+  const FamilyTraits& traits() const noexcept { return traits_of(family); }
 
   // Layers [first_layer, end_layer) are loaded: a part of a model that several machines run together. end_layer 0: all.
   int32_t first_layer = 0, end_layer = 0;

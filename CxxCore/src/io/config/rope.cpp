@@ -28,10 +28,9 @@ double number_of(ConfigFields& dictionary, ConfigFields& section, std::string_vi
 
 int32_t read_rotary_dim(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config) {
   if (config.family == Family::gemma3) return config.head_dim;
-  const bool partial_family = is_hybrid(config.family);
-  const double factor = number_of(dictionary, section, "partial_rotary_factor", 1e-3, 1.0,
-                                  partial_family && config.family != Family::qwen4_exp ? 0.25 : 1.0);
-  if (!partial_family && config.family != Family::phi3 && factor != 1.0) {
+  const double share = config.traits().rotary_share;
+  const double factor = number_of(dictionary, section, "partial_rotary_factor", 1e-3, 1.0, share > 0.0 ? share : 1.0);
+  if (share == 0.0 && factor != 1.0) {
     dictionary.fail("partial_rotary_factor", "is not supported for " + config.architecture, StatusCode::unsupported);
   }
   const auto dim = static_cast<int32_t>(config.head_dim * factor);
@@ -96,10 +95,11 @@ std::optional<RopeConfig::Scaling> find_scaling(std::string_view name) {
 void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config, RopeConfig& rope) {
   std::string type = dictionary.string("rope_type", dictionary.string("type", "default"));
   if (type == "default") return;
-  if (config.family == Family::phi3 && (type == "su" || type == "yarn")) type = "longrope";  // older names
+  const LongRope long_rope = config.traits().long_rope;
+  const bool is_long_only = long_rope == LongRope::only;
+  if (is_long_only && (type == "su" || type == "yarn")) type = "longrope";  // older names
   const auto scaling = find_scaling(type);
-  const bool may_be_long = config.family == Family::phi3 || config.family == Family::minicpm3;
-  if (!scaling || (*scaling == RopeConfig::Scaling::longrope ? !may_be_long : config.family == Family::phi3)) {
+  if (!scaling || (*scaling == RopeConfig::Scaling::longrope ? long_rope == LongRope::refused : is_long_only)) {
     dictionary.fail("rope_type", io::quoted(type) + " is not supported for " + config.architecture,
                     StatusCode::unsupported);
     return;
@@ -110,7 +110,7 @@ void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelCo
   rope.original_context =
       dictionary.integer("original_max_position_embeddings", 1, kMaxContextLength, config.context_length);
   if (*scaling == RopeConfig::Scaling::dynamic) rope.original_context = config.context_length;
-  else if (config.family == Family::phi3 || section.find("original_max_position_embeddings") != nullptr)
+  else if (is_long_only || section.find("original_max_position_embeddings") != nullptr)
     rope.original_context = section.integer("original_max_position_embeddings", 1, kMaxContextLength, 4096);
   if (*scaling == RopeConfig::Scaling::longrope) return read_longrope(dictionary, config, rope);
   if (*scaling == RopeConfig::Scaling::yarn && dictionary.find("factor") == nullptr)
@@ -230,7 +230,7 @@ Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
     const auto scaling = find_scaling(words[0]);
     if (!scaling || *scaling == RopeConfig::Scaling::llama3 || *scaling == RopeConfig::Scaling::longrope)
       return refuse("is not none, linear, dynamic or yarn");
-    if (config.family == Family::phi3 || config.family == Family::gemma3 || config.rope.is_off)
+    if (config.traits().long_rope == LongRope::only || config.family == Family::gemma3 || config.rope.is_off)
       return make_error(StatusCode::unsupported, "rope scaling cannot be set for " + config.architecture);
     if (config.indexer.is_present() && *scaling == RopeConfig::Scaling::dynamic)  // keys of blocks are cached rotated
       return make_error(StatusCode::unsupported, "rope scaling dynamic cannot be set for " + config.architecture);

@@ -22,7 +22,7 @@ struct Defaults {
   std::vector<int32_t> deep_blocks;
 };
 Defaults defaults_of(Family family) {
-  if (is_hybrid(family)) return {{11, 11, 10}, 248056, {}};
+  if (traits_of(family).linear_layers == LinearLayers::gated_delta_net) return {{11, 11, 10}, 248056, {}};
   return {{24, 20, 20}, 151655, {8, 16, 24}};
 }
 
@@ -114,9 +114,7 @@ VisionConfig read_vision_config(const ConfigFields& root, const ConfigFields& te
     vision.refusal = config.architecture + " has no vision tower";
     return vision;
   }
-  const bool is_known = config.family == Family::qwen3_5 || config.family == Family::qwen3_5_moe ||
-                        config.family == Family::qwen3 || config.family == Family::qwen3_moe;
-  if (!is_known || !json->is_object()) {
+  if (!config.traits().has_vision_tower || !json->is_object()) {
     vision.refusal = "the vision tower of " + config.architecture + " is not supported";
     return vision;
   }

@@ -1,7 +1,4 @@
 // Compiled as one file; Tools/native/join.py writes this list.
-#include "../../src/io/config/experts.cpp"
-#include "../../src/io/config/fields.cpp"
-#include "../../src/io/config/latents.cpp"
 #include "../../src/io/config/model_config.cpp"
 #include "../../src/io/config/olmo.cpp"
 #include "../../src/io/config/preprocessor.cpp"
