@@ -49,7 +49,7 @@ double percentile(std::vector<double> values, double share) {
 }
 
 // Draws random tokens, often ones that close something. Empty if the document does not end in time.
-std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& tokenizer, std::mt19937_64& random,
+std::string draw_document(grammar::Matcher matcher, const text::SubwordTokenizer& tokenizer, std::mt19937_64& random,
                           Statistics& statistics) {
   std::string document;
   for (int i = 0; i < 200; ++i) {
@@ -85,7 +85,7 @@ std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& to
 
 int main(int argc, char** argv) {
   if (argc < 3) return std::fprintf(stderr, "usage: grammar_bench tokenizer.json schemas.json [documents]\n"), 64;
-  const auto tokenizer = text::BpeTokenizer::from_json(read_file(argv[1]), argv[1]);
+  const auto tokenizer = text::SubwordTokenizer::from_json(read_file(argv[1]), argv[1]);
   const auto schemas = io::parse_json(read_file(argv[2]));
   if (!tokenizer.is_ok() || !schemas.is_ok()) return std::fprintf(stderr, "cannot read the files\n"), 1;
   const bool wants_percentiles = argc > 3 && std::string_view(argv[3]) == "percentiles";

@@ -37,9 +37,9 @@ double best_seconds(F&& body) {
 int main(int argc, char** argv) {
   if (argc < 2) return std::fprintf(stderr, "usage: tokenizer_bench tokenizer.json text...\n"), 64;
   const std::string json = read_file(argv[1]);
-  const auto tokenizer = pagoda::text::BpeTokenizer::from_json(json, argv[1]);
+  const auto tokenizer = pagoda::text::SubwordTokenizer::from_json(json, argv[1]);
   if (!tokenizer.is_ok()) return std::fprintf(stderr, "%s\n", tokenizer.status.message.c_str()), 1;
-  const double load = best_seconds([&] { (void)pagoda::text::BpeTokenizer::from_json(json, argv[1]); });
+  const double load = best_seconds([&] { (void)pagoda::text::SubwordTokenizer::from_json(json, argv[1]); });
   std::printf("load: %.1f MB in %.0f ms, %d tokens\n", json.size() / 1e6, load * 1e3, (*tokenizer)->vocab_size());
   for (int i = 2; i < argc; ++i) {
     const std::string text = read_file(argv[i]);

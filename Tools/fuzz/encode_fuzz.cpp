@@ -13,15 +13,15 @@
 
 namespace {
 
-std::shared_ptr<const pagoda::text::BpeTokenizer> load() {
+std::shared_ptr<const pagoda::text::SubwordTokenizer> load() {
   std::ifstream file(PAGODA_MINI_MODEL_DIR "/tokenizer.json", std::ios::binary);
   const std::string json{std::istreambuf_iterator<char>(file), {}};
-  const auto tokenizer = pagoda::text::BpeTokenizer::from_json(json, "tokenizer.json");
+  const auto tokenizer = pagoda::text::SubwordTokenizer::from_json(json, "tokenizer.json");
   if (!tokenizer.is_ok()) __builtin_trap();
   return *tokenizer;
 }
 
-std::string decode(const pagoda::text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids) {
+std::string decode(const pagoda::text::SubwordTokenizer& tokenizer, const std::vector<int32_t>& ids) {
   pagoda::text::Detokenizer detokenizer(&tokenizer, /*skip_special=*/false);
   std::string text;
   for (int32_t id : ids) detokenizer.push(id, text);

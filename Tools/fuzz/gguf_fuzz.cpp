@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto config = (*files)->read_text("config.json", 1 << 22); config.is_ok())
     (void)io::parse_model_config(*config, "config.json");
   if (const auto text = (*files)->read_text("tokenizer.json", 1 << 26); text.is_ok())
-    (void)text::BpeTokenizer::from_json(*text, "tokenizer.json");
+    (void)text::SubwordTokenizer::from_json(*text, "tokenizer.json");
   (void)(*files)->read_text("tokenizer_config.json", 1 << 22);
   const auto checkpoint = io::Checkpoint::open(**files);
   if (!checkpoint.is_ok()) return 0;

@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view json(reinterpret_cast<const char*>(data), size);
-  const auto tokenizer = pagoda::text::BpeTokenizer::from_json(json, "tokenizer.json");
+  const auto tokenizer = pagoda::text::SubwordTokenizer::from_json(json, "tokenizer.json");
   if (!tokenizer.is_ok()) return 0;
   std::vector<int32_t> ids;
   if (!(*tokenizer)->encode("It's 12 o'clock.\n\n <|im_end|> \xC3\xA4", /*parse_special=*/true, ids).is_ok()) return 0;

@@ -13,7 +13,7 @@
 namespace pagoda {
 class Tokenizer;
 namespace text {
-class BpeTokenizer;
+class SubwordTokenizer;
 }
 }  // namespace pagoda
 
@@ -55,7 +55,7 @@ class PAGODA_SHARED_REFERENCE(pagoda_tokenizer_retain, pagoda_tokenizer_release)
   std::string token_text(int32_t id) const noexcept;          // spelling in tokenizer.json; empty if unknown
   bool is_special(int32_t id) const noexcept;
 
-  explicit Tokenizer(std::shared_ptr<const text::BpeTokenizer> impl) noexcept;
+  explicit Tokenizer(std::shared_ptr<const text::SubwordTokenizer> impl) noexcept;
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
@@ -63,7 +63,7 @@ class PAGODA_SHARED_REFERENCE(pagoda_tokenizer_retain, pagoda_tokenizer_release)
  private:
   friend void ::pagoda_tokenizer_retain(Tokenizer* PAGODA_NONNULL) noexcept;
   friend void ::pagoda_tokenizer_release(Tokenizer* PAGODA_NONNULL) noexcept;
-  std::shared_ptr<const text::BpeTokenizer> impl_;
+  std::shared_ptr<const text::SubwordTokenizer> impl_;
   int64_t references_ = 1;  // atomic by builtin
 };
 

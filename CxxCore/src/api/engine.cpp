@@ -217,7 +217,7 @@ Tokenizer* load_tokenizer(const ModelSource& source, Status* status) noexcept {
   Tokenizer* tokenizer = nullptr;
   *status = guarded([&]() -> Status {
     PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<io::ModelFiles> files, io::open_model_files(source));
-    PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> loaded, engine::load_tokenizer_file(*files));
+    PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::SubwordTokenizer> loaded, engine::load_tokenizer_file(*files));
     if (!loaded) return make_error(StatusCode::not_found, files->description() + " has no tokenizer.json");
     tokenizer = new Tokenizer(std::move(loaded));
     return ok_status();

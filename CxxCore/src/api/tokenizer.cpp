@@ -1,4 +1,4 @@
-// Tokenizer of the public headers: a shared BpeTokenizer whose exceptions become a Status.
+// Tokenizer of the public headers: a shared SubwordTokenizer whose exceptions become a Status.
 #include "pagoda/tokenizer.h"
 
 #include <utility>
@@ -15,7 +15,7 @@ void pagoda_tokenizer_release(pagoda::Tokenizer* tokenizer) noexcept {
 
 namespace pagoda {
 
-Tokenizer::Tokenizer(std::shared_ptr<const text::BpeTokenizer> impl) noexcept : impl_(std::move(impl)) {}
+Tokenizer::Tokenizer(std::shared_ptr<const text::SubwordTokenizer> impl) noexcept : impl_(std::move(impl)) {}
 Tokenizer::~Tokenizer() = default;
 
 EncodeResult Tokenizer::encode(const std::string& text, bool parse_special) const noexcept {

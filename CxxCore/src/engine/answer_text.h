@@ -17,7 +17,7 @@ class AnswerText {
   explicit AnswerText(std::vector<std::string> stops) : stop_strings_(std::move(stops)) {}
 
   // Without this there is no text, and events carry ids only. The tokenizer must outlive this.
-  void open(const text::BpeTokenizer* tokenizer) { detokenizer_.emplace(tokenizer, /*skip_special=*/true); }
+  void open(const text::SubwordTokenizer* tokenizer) { detokenizer_.emplace(tokenizer, /*skip_special=*/true); }
   // Of a chat: stop strings belong to the answer, so that neither the thinking, including its tags, nor the white space
   // after it ends the text.
   void split_thinking(bool splits) noexcept { splits_thinking_ = splits; }

@@ -6,7 +6,8 @@
 
 namespace pagoda::engine {
 
-std::shared_ptr<const std::vector<int32_t>> DryBreakers::find(const text::BpeTokenizer* tokenizer, int32_t vocab_size,
+std::shared_ptr<const std::vector<int32_t>> DryBreakers::find(const text::SubwordTokenizer* tokenizer,
+                                                              int32_t vocab_size,
                                                               const std::vector<std::string>& breakers) {
   {
     std::lock_guard lock(mutex_);

@@ -18,7 +18,7 @@ class DryBreakers {
   static constexpr size_t kMaxLists = 8;
 
   // Ascending ids; none without a tokenizer. A new list takes a pass over the vocabulary.
-  std::shared_ptr<const std::vector<int32_t>> find(const text::BpeTokenizer* tokenizer, int32_t vocab_size,
+  std::shared_ptr<const std::vector<int32_t>> find(const text::SubwordTokenizer* tokenizer, int32_t vocab_size,
                                                    const std::vector<std::string>& breakers);
 
  private:

@@ -392,7 +392,9 @@ const std::string& EngineThread::layout() const noexcept { return state_->loaded
 const std::string& EngineThread::generation_config_json() const noexcept {
   return state_->loaded.generation_config_json;
 }
-std::shared_ptr<const text::BpeTokenizer> EngineThread::tokenizer() const noexcept { return state_->loaded.tokenizer; }
+std::shared_ptr<const text::SubwordTokenizer> EngineThread::tokenizer() const noexcept {
+  return state_->loaded.tokenizer;
+}
 std::shared_ptr<const text::JinjaTemplate> EngineThread::chat_template() const noexcept {
   return state_->loaded.chat_template;
 }

@@ -61,7 +61,7 @@ class EngineThread {
   const CoreConfig& core_config() const noexcept;
   const std::string& layout() const noexcept;  // see LoadedModel
   const std::string& generation_config_json() const noexcept;
-  std::shared_ptr<const text::BpeTokenizer> tokenizer() const noexcept;
+  std::shared_ptr<const text::SubwordTokenizer> tokenizer() const noexcept;
   std::shared_ptr<const text::JinjaTemplate> chat_template() const noexcept;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace pagoda::engine {
 
-ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer, int32_t vocab_size) {
+ThinkingFormat find_thinking_format(const text::SubwordTokenizer* tokenizer, int32_t vocab_size) {
   ThinkingFormat format;
   if (!tokenizer) return format;
   const int32_t open = tokenizer->find_token("<think>"), close = tokenizer->find_token("</think>");

@@ -19,7 +19,7 @@ struct ThinkingFormat {
 
 // Returns an unknown format if the tokenizer (may be null) has no tokens <think> and </think>, or if their ids are not
 // below `vocab_size`: a tokenizer can have more tokens than its model, and a budget forces these.
-ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer, int32_t vocab_size);
+ThinkingFormat find_thinking_format(const text::SubwordTokenizer* tokenizer, int32_t vocab_size);
 
 class Thinking {
  public:

@@ -8,7 +8,7 @@
 
 namespace pagoda::grammar {
 
-GrammarCache::GrammarCache(std::shared_ptr<const text::BpeTokenizer> tokenizer, int32_t vocab_size,
+GrammarCache::GrammarCache(std::shared_ptr<const text::SubwordTokenizer> tokenizer, int32_t vocab_size,
                            std::vector<int32_t> end_of_text_ids)
     : tokenizer_(std::move(tokenizer)), vocab_size_(vocab_size), end_of_text_ids_(std::move(end_of_text_ids)) {}
 

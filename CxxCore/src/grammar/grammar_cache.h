@@ -21,7 +21,7 @@ class GrammarCache {
   static constexpr size_t kMaxBytes = size_t{192} << 20;  // of all cached grammars together, with their masks
 
   // tokenizer: null if the model has none; then every grammar is refused.
-  GrammarCache(std::shared_ptr<const text::BpeTokenizer> tokenizer, int32_t vocab_size,
+  GrammarCache(std::shared_ptr<const text::SubwordTokenizer> tokenizer, int32_t vocab_size,
                std::vector<int32_t> end_of_text_ids);
 
   Result<std::shared_ptr<TokenGrammar>> find_or_compile(const GrammarSpec& spec);
@@ -37,7 +37,7 @@ class GrammarCache {
   void keep(Entry entry);
   void evict();  // requires the mutex
 
-  const std::shared_ptr<const text::BpeTokenizer> tokenizer_;
+  const std::shared_ptr<const text::SubwordTokenizer> tokenizer_;
   const int32_t vocab_size_;
   const std::vector<int32_t> end_of_text_ids_;
   std::mutex mutex_;                              // guards the members below

@@ -10,7 +10,7 @@ namespace pagoda::text {
 
 class Detokenizer {
  public:
-  explicit Detokenizer(const BpeTokenizer* tokenizer, bool skip_special) noexcept
+  explicit Detokenizer(const SubwordTokenizer* tokenizer, bool skip_special) noexcept
       : tokenizer_(tokenizer), skip_special_(skip_special), strip_(tokenizer->strip()) {}
 
   // Appends to `out` the characters that `token_id` completes; bytes of an incomplete character are buffered.
@@ -20,7 +20,7 @@ class Detokenizer {
   void finish(std::string& out);
 
  private:
-  const BpeTokenizer* tokenizer_;
+  const SubwordTokenizer* tokenizer_;
   bool skip_special_;
   SentencePieceRules::Strip strip_;  // what to strip from the start of the next text
   std::string pending_;              // at most 3 bytes of an incomplete character

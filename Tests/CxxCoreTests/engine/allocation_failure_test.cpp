@@ -59,7 +59,7 @@ class CountedModel final : public FakeModel {
 const std::string kSchema =
     R"({"type": "object", "properties": {"x": {"type": "integer"}, "s": {"type": "string", "maxLength": 5}}, "required": ["x", "s"]})";
 
-CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenizer, const std::string& folder) {
+CoreConfig make_config(const std::shared_ptr<const text::SubwordTokenizer>& tokenizer, const std::string& folder) {
   CoreConfig config;
   config.limits = {.num_kv_blocks = 15, .num_state_slots = 3 + 6, .max_num_tokens = 40, .max_num_seqs = 3};
   config.limits.max_logits_rows = 3;

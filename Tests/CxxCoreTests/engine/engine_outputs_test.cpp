@@ -23,7 +23,7 @@ const std::string kPoint =
 
 // A core over a FakeModel whose tokens are those of the awkward tokenizer.
 struct Harness {
-  std::shared_ptr<const text::BpeTokenizer> tokenizer = test::make_awkward_tokenizer();
+  std::shared_ptr<const text::SubwordTokenizer> tokenizer = test::make_awkward_tokenizer();
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<EngineCore> core;
 

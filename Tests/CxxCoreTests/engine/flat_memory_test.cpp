@@ -17,7 +17,7 @@ namespace {
 
 using test::Recorder;
 
-CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenizer) {
+CoreConfig make_config(const std::shared_ptr<const text::SubwordTokenizer>& tokenizer) {
   CoreConfig config;
   config.limits = {.num_kv_blocks = 26, .num_state_slots = 4 + 8, .max_num_tokens = 64, .max_num_seqs = 4};
   config.limits.max_draft_rows = 8;

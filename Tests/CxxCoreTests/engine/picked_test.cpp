@@ -31,7 +31,8 @@ struct Harness {
   std::unique_ptr<EngineCore> core;
   int32_t vocab_size = 0;
 
-  explicit Harness(std::unique_ptr<device::Device> on, std::shared_ptr<const text::BpeTokenizer> tokenizer = nullptr)
+  explicit Harness(std::unique_ptr<device::Device> on,
+                   std::shared_ptr<const text::SubwordTokenizer> tokenizer = nullptr)
       : device(std::move(on)) {
     auto opened = test::open_model(test::folder(test::fixtures_dir() + "/model/qwen3_5"));
     CHECK_OK(opened);

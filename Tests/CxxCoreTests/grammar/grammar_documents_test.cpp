@@ -16,7 +16,7 @@ namespace pagoda::test {
 namespace {
 
 // The slow, obvious way to compute a mask: every token, one by one.
-void check_masks(const NamedSchema& named, const text::BpeTokenizer& tokenizer, std::mt19937_64& random) {
+void check_masks(const NamedSchema& named, const text::SubwordTokenizer& tokenizer, std::mt19937_64& random) {
   const auto grammar = make_grammar({"json_schema", named.text}, tokenizer);
   if (!grammar) return note(named.name);
   grammar::Matcher matcher(grammar);
@@ -74,13 +74,13 @@ PAGODA_TEST(grammar_masks_equal_a_check_of_every_token) {
 namespace {
 
 // Every byte is a token, then `tokens`, then <|end|>.
-std::shared_ptr<const text::BpeTokenizer> tokenizer_of(const std::vector<std::string>& tokens) {
+std::shared_ptr<const text::SubwordTokenizer> tokenizer_of(const std::vector<std::string>& tokens) {
   std::string vocab;
   int32_t id = 256;
   for (const std::string& token : tokens)
     vocab += (vocab.empty() ? "\"" : ", \"") + spell_bytes(token) + "\": " + std::to_string(id++);
   const std::string end = R"({"content": "<|end|>", "special": true, "id": )" + std::to_string(id) + "}";
-  const auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json(end, vocab), "made");
+  const auto tokenizer = text::SubwordTokenizer::from_json(make_byte_tokenizer_json(end, vocab), "made");
   CHECK_OK(tokenizer);
   return tokenizer.is_ok() ? *tokenizer : nullptr;
 }

@@ -55,7 +55,7 @@ std::string decode(const std::string& parameters, const std::string& document, s
 }
 
 // A walk of random tokens that often tries text of interest: tags and parts of them, line ends, null.
-std::string random_call(const std::shared_ptr<grammar::TokenGrammar>& grammar, const text::BpeTokenizer& tokenizer,
+std::string random_call(const std::shared_ptr<grammar::TokenGrammar>& grammar, const text::SubwordTokenizer& tokenizer,
                         std::mt19937_64& random) {
   static const std::vector<std::string> kTried = {
       "\n</parameter>\n", "\n</parameter>\n", "\"", "]",       "}",  "</parameter", "<tool_cal", "\r", "\n",   "<",

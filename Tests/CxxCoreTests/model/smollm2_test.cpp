@@ -21,7 +21,7 @@ struct Row {
   std::vector<int32_t> prompt;
 };
 
-std::vector<Row> read_rows(const text::BpeTokenizer& tokenizer) {
+std::vector<Row> read_rows(const text::SubwordTokenizer& tokenizer) {
   std::ifstream stream(fixtures_dir() + "/gguf/smollm2.json");
   const auto json = io::parse_json(std::string(std::istreambuf_iterator<char>(stream), {}));
   CHECK_OK(json);
@@ -34,7 +34,7 @@ std::vector<Row> read_rows(const text::BpeTokenizer& tokenizer) {
   return rows;
 }
 
-std::string text_of(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& tokens) {
+std::string text_of(const text::SubwordTokenizer& tokenizer, const std::vector<int32_t>& tokens) {
   std::string text;
   text::Detokenizer detokenizer(&tokenizer, /*skip_special=*/false);
   for (int32_t token : tokens) {
@@ -46,7 +46,7 @@ std::string text_of(const text::BpeTokenizer& tokenizer, const std::vector<int32
 }
 
 // How many of llama.cpp's answers agree for at least the first half of their length.
-int count_alike(const ModelSource& source, const text::BpeTokenizer& tokenizer, const std::string& quantize) {
+int count_alike(const ModelSource& source, const text::SubwordTokenizer& tokenizer, const std::string& quantize) {
   const std::vector<Row> rows = read_rows(tokenizer);
   auto runner =
       ModelRunner::load(source, {.quantize = quantize, .max_tokens = 512, .max_seqs = 10, .max_context = 160});

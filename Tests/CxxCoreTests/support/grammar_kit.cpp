@@ -27,7 +27,7 @@ std::vector<NamedSchema> read_schemas() {
   return schemas;
 }
 
-std::shared_ptr<const text::BpeTokenizer> make_awkward_tokenizer() {
+std::shared_ptr<const text::SubwordTokenizer> make_awkward_tokenizer() {
   const std::vector<std::string> tokens = {
       "{\"", "\":",   "\": ",   "\": \"",   "\",",      "\", \"",   "\"}",      "\"]",      "}}",         "]}",
       "},",  "],",    "[[",     "{}",       "[]",       ", ",       ",\n",      "{\n",      "\n\n",       "\n\n\n",
@@ -47,14 +47,14 @@ std::shared_ptr<const text::BpeTokenizer> make_awkward_tokenizer() {
              "\", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, \"special\": " +
              (name[1] == '|' ? "true}" : "false}");
   }
-  auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json(added, vocab), "awkward");
+  auto tokenizer = text::SubwordTokenizer::from_json(make_byte_tokenizer_json(added, vocab), "awkward");
   CHECK_OK(tokenizer);
   return tokenizer.is_ok() ? *tokenizer : nullptr;
 }
 
-int32_t end_id(const text::BpeTokenizer& tokenizer) { return tokenizer.find_token("<|end|>"); }
+int32_t end_id(const text::SubwordTokenizer& tokenizer) { return tokenizer.find_token("<|end|>"); }
 
-std::shared_ptr<grammar::TokenGrammar> make_grammar(const GrammarSpec& spec, const text::BpeTokenizer& tokenizer) {
+std::shared_ptr<grammar::TokenGrammar> make_grammar(const GrammarSpec& spec, const text::SubwordTokenizer& tokenizer) {
   auto compiled = grammar::compile(spec);
   CHECK_OK(compiled);
   if (!compiled.is_ok()) return nullptr;
@@ -76,8 +76,8 @@ std::vector<int32_t> allowed_tokens(std::span<const uint64_t> mask) {
   return tokens;
 }
 
-std::string random_document(const std::shared_ptr<grammar::TokenGrammar>& grammar, const text::BpeTokenizer& tokenizer,
-                            std::mt19937_64& random, int max_tokens) {
+std::string random_document(const std::shared_ptr<grammar::TokenGrammar>& grammar,
+                            const text::SubwordTokenizer& tokenizer, std::mt19937_64& random, int max_tokens) {
   grammar::Matcher matcher(grammar);
   std::string document;
   for (int i = 0; i < max_tokens; ++i) {

@@ -164,7 +164,7 @@ std::string spell_bytes(const std::string& bytes) {
   return text;
 }
 
-std::string decode_all(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special) {
+std::string decode_all(const text::SubwordTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special) {
   text::Detokenizer detokenizer(&tokenizer, skip_special);
   std::string text;
   for (const int32_t id : ids) detokenizer.push(id, text);

@@ -40,6 +40,6 @@ std::string make_byte_tokenizer_json(const std::string& added_tokens = "", const
 
 std::string spell_bytes(const std::string& bytes);  // as a byte-level token in tokenizer.json, including JSON escapes
 
-std::string decode_all(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special);
+std::string decode_all(const text::SubwordTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special);
 
 }  // namespace pagoda::test

@@ -15,8 +15,8 @@ namespace {
 const std::string kSpecial =
     R"({"id": 300, "content": "<|end|>", "special": true}, {"id": 301, "content": "<think>", "special": false})";
 
-std::shared_ptr<const text::BpeTokenizer> byte_tokenizer() {
-  auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json(kSpecial), "bytes");
+std::shared_ptr<const text::SubwordTokenizer> byte_tokenizer() {
+  auto tokenizer = text::SubwordTokenizer::from_json(make_byte_tokenizer_json(kSpecial), "bytes");
   return tokenizer.is_ok() ? *tokenizer : nullptr;
 }
 

@@ -96,7 +96,7 @@ std::vector<BadFile> bad_files() {
 
 PAGODA_TEST(tokenizer_file_errors_name_file_key_and_reason) {
   for (const BadFile& file : bad_files()) {
-    const auto tokenizer = text::BpeTokenizer::from_json(file.json, "some/tokenizer.json");
+    const auto tokenizer = text::SubwordTokenizer::from_json(file.json, "some/tokenizer.json");
     note(std::string(file.name) + ": " + tokenizer.status.message);
     CHECK(!tokenizer.is_ok());
     CHECK(tokenizer.status.code == file.code);
@@ -108,10 +108,10 @@ PAGODA_TEST(tokenizer_file_errors_name_file_key_and_reason) {
 
 PAGODA_TEST(tokenizer_file_cut_at_every_byte_is_an_error) {
   const std::string good = make_byte_tokenizer_json(R"({"id": 300, "content": "<x>"})", R"("ab": 256)", R"("a b")");
-  REQUIRE_OK(text::BpeTokenizer::from_json(good, "whole"));
+  REQUIRE_OK(text::SubwordTokenizer::from_json(good, "whole"));
   const size_t last = good.rfind('}');
   for (size_t size = 0; size <= last; ++size) {
-    CHECK(!text::BpeTokenizer::from_json(std::string_view(good).substr(0, size), "cut").is_ok());
+    CHECK(!text::SubwordTokenizer::from_json(std::string_view(good).substr(0, size), "cut").is_ok());
   }
 }
 
@@ -127,7 +127,7 @@ PAGODA_TEST(tokenizer_file_made_to_collide_is_refused_quickly) {
     for (; bytes.size() < 8; word >>= 8) bytes += static_cast<char>(word);
     vocab += (i == 0 ? "\"" : ", \"") + spell_bytes(bytes) + "\": " + std::to_string(256 + i);
   }
-  const auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json("", vocab), "collisions");
+  const auto tokenizer = text::SubwordTokenizer::from_json(make_byte_tokenizer_json("", vocab), "collisions");
   CHECK(tokenizer.status.code == StatusCode::bad_file);
   CHECK(tokenizer.status.message.find("hash") != std::string::npos);
 }
@@ -136,7 +136,7 @@ PAGODA_TEST(tokenizer_file_odd_but_right_ones_load) {
   // Holes between ids; a byte token's spelling as an ordinary word; a token no byte spells; merges before the
   // vocabulary.
   const std::string holes = make_byte_tokenizer_json("", R"("<0x-1>": 5000, "\u2581a": 7000, "ab": 9000)", R"("a b")");
-  const auto tokenizer = text::BpeTokenizer::from_json(holes, "holes");
+  const auto tokenizer = text::SubwordTokenizer::from_json(holes, "holes");
   REQUIRE_OK(tokenizer);
   CHECK_EQ((*tokenizer)->vocab_size(), 9001);
   CHECK_EQ((*tokenizer)->find_token("<0x-1>"), 5000);
@@ -153,7 +153,7 @@ PAGODA_TEST(tokenizer_file_odd_but_right_ones_load) {
 
   const std::string swapped = R"({"model": {"merges": [["a", "b"]], "vocab": {"a": 0, "b": 1, "ab": 2}},)"
                               R"("pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}})";
-  const auto other = text::BpeTokenizer::from_json(swapped, "swapped");
+  const auto other = text::SubwordTokenizer::from_json(swapped, "swapped");
   REQUIRE_OK(other);
   ids.clear();
   CHECK_OK((*other)->encode("abxba", true, ids));  // a byte without a token is dropped, as in the reference
@@ -162,10 +162,11 @@ PAGODA_TEST(tokenizer_file_odd_but_right_ones_load) {
 
 PAGODA_TEST(tokenizer_file_unknown_bytes_become_the_unknown_token) {
   const auto make = [](const char* fuse) {
-    return text::BpeTokenizer::from_json(std::string(R"({"model": {"unk_token": "?", "fuse_unk": )") + fuse +
-                                             R"(, "vocab": {"a": 0, "?": 1}, "merges": []},)"
-                                             R"("pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}})",
-                                         "unknown");
+    return text::SubwordTokenizer::from_json(
+        std::string(R"({"model": {"unk_token": "?", "fuse_unk": )") + fuse +
+            R"(, "vocab": {"a": 0, "?": 1}, "merges": []},)"
+            R"("pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}})",
+        "unknown");
   };
   std::vector<int32_t> ids;
   const auto apart = make("false");

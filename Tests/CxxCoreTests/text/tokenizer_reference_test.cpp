@@ -33,7 +33,7 @@ std::string describe(const TokenizerCase& one, const std::vector<int32_t>& ids) 
 }
 
 void check_family(const std::string& family, const std::string& json, size_t min_cases) {
-  const auto tokenizer = text::BpeTokenizer::from_json(json, family);
+  const auto tokenizer = text::SubwordTokenizer::from_json(json, family);
   REQUIRE_OK(tokenizer);
   const std::vector<TokenizerCase> cases = read_tokenizer_cases(family);
   REQUIRE(cases.size() >= min_cases);
@@ -183,7 +183,7 @@ PAGODA_TEST(tokenizer_of_a_gguf_file_gives_reference_ids_with_sentencepiece) {
 // Control tokens of the model are not text, and a text does not match them.
 PAGODA_TEST(tokenizer_keeps_control_tokens_out_of_texts) {
   for (const char* family : {"sentencepiece_llama", "sentencepiece_unigram"}) {
-    const auto tokenizer = text::BpeTokenizer::from_json(sentencepiece_json(family), family);
+    const auto tokenizer = text::SubwordTokenizer::from_json(sentencepiece_json(family), family);
     REQUIRE_OK(tokenizer);
     CHECK((*tokenizer)->is_verbatim(2) && (*tokenizer)->is_special(2));
     std::vector<int32_t> ids;

@@ -20,21 +20,21 @@ const std::string kAdded = R"({"id": 300, "content": "<|im_end|>", "special": tr
 const std::string kVocab = R"("ab": 256, "abc": 257)";
 const std::string kMerges = R"("a b", "ab c")";
 
-std::shared_ptr<const text::BpeTokenizer> small_tokenizer() {
-  auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json(kAdded, kVocab, kMerges), "small");
+std::shared_ptr<const text::SubwordTokenizer> small_tokenizer() {
+  auto tokenizer = text::SubwordTokenizer::from_json(make_byte_tokenizer_json(kAdded, kVocab, kMerges), "small");
   if (!tokenizer.is_ok()) note(tokenizer.status.message);
   return tokenizer.is_ok() ? *tokenizer : nullptr;
 }
 
 using Ids = std::vector<int32_t>;
 
-Ids encode(const text::BpeTokenizer& tokenizer, const std::string& text, bool parse_special) {
+Ids encode(const text::SubwordTokenizer& tokenizer, const std::string& text, bool parse_special) {
   Ids ids;
   CHECK_OK(tokenizer.encode(text, parse_special, ids));
   return ids;
 }
 
-Ids encode(const text::BpeTokenizer& tokenizer, const std::vector<PromptSegment>& segments) {
+Ids encode(const text::SubwordTokenizer& tokenizer, const std::vector<PromptSegment>& segments) {
   Ids ids;
   CHECK_OK(tokenizer.encode(segments, ids));
   return ids;
@@ -64,7 +64,7 @@ PAGODA_TEST(tokenizer_gives_the_tokens_that_precede_a_text) {
     std::string json = make_byte_tokenizer_json(R"({"id": 300, "content": "<s>", "special": true})");
     json.replace(json.find("post_processor"), 14, "processor of the fixture");
     json.insert(json.find('{') + 1, "\"post_processor\": " + post_processor + ",");
-    return text::BpeTokenizer::from_json(json, "tokenizer.json");
+    return text::SubwordTokenizer::from_json(json, "tokenizer.json");
   };
   const std::string text = R"({"Sequence": {"id": "A", "type_id": 0}})";
   const std::string start = R"({"SpecialToken": {"id": "<s>", "type_id": 0}})";
@@ -134,7 +134,7 @@ PAGODA_TEST(tokenizer_prompt_control_tokens_come_from_the_template_alone) {
 }
 
 PAGODA_TEST(tokenizer_prompt_added_words_may_be_typed) {
-  const auto tokenizer = text::BpeTokenizer::from_json(
+  const auto tokenizer = text::SubwordTokenizer::from_json(
       make_byte_tokenizer_json(R"({"id": 300, "content": "    ", "special": false, "normalized": false},)"
                                R"({"id": 301, "content": "k-mer", "special": false, "normalized": true},)"
                                R"({"id": 302, "content": "<>", "special": false, "normalized": false},)"

@@ -43,8 +43,8 @@ struct CoreConfig {
   bool uses_head = false;        // drafts from the model's MTP head
   bool uses_lookup = false;      // drafts from earlier text, and forced tokens
   int32_t max_drafts = 0;        // per sequence and step; 0: none
-  std::shared_ptr<const speculate::Policy> policy;      // to begin with, learned by another core of the model; or null
-  std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
+  std::shared_ptr<const speculate::Policy> policy;  // to begin with, learned by another core of the model; or null
+  std::shared_ptr<const text::SubwordTokenizer> tokenizer;  // null: events carry ids only
 
   // A state is part of a prefix: without checkpoints, a model that has one keeps no prefixes.
   bool keeps_prefixes() const noexcept { return prefix_cache && (!limits.has_state() || limits.num_checkpoints > 0); }

@@ -215,10 +215,10 @@ text::JinjaTemplate::Constants special_tokens(const io::Json& tokenizer_config) 
 
 }  // namespace
 
-Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files) {
-  if (!files.exists("tokenizer.json")) return std::shared_ptr<const text::BpeTokenizer>();
+Result<std::shared_ptr<const text::SubwordTokenizer>> load_tokenizer_file(const io::ModelFiles& files) {
+  if (!files.exists("tokenizer.json")) return std::shared_ptr<const text::SubwordTokenizer>();
   PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text("tokenizer.json", kMaxTokenizerBytes));
-  return text::BpeTokenizer::from_json(text, files.description() + "/tokenizer.json");
+  return text::SubwordTokenizer::from_json(text, files.description() + "/tokenizer.json");
 }
 
 // chat_template.jinja takes precedence; older folders keep the template as a string in tokenizer_config.json.
@@ -314,7 +314,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options, true));
   Prepared& p = prepared;
   LoadedModel loaded;
-  PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> tokenizer, load_tokenizer_file(*p.files));
+  PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::SubwordTokenizer> tokenizer, load_tokenizer_file(*p.files));
   model::WeightCache cache = weight_cache_of(source, options);
   std::optional<pipeline::PipelineLoad> stages;  // the other stages load their layers at the same time
   if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));

@@ -25,7 +25,7 @@ struct LoadedModel {
   std::unique_ptr<device::Device> device;  // outlives the model
   std::unique_ptr<model::Model> model;
   CoreConfig core;
-  std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null if the folder has none
+  std::shared_ptr<const text::SubwordTokenizer> tokenizer;   // null if the folder has none
   std::shared_ptr<const text::JinjaTemplate> chat_template;  // null if the folder has none
   std::string generation_config_json;
   PolicyFile policy_file;  // for EngineThread; others leave it alone, so that measurements and tests repeat
@@ -39,7 +39,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options);
 
 // Null without an error if the folder has no such file.
-Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files);
+Result<std::shared_ptr<const text::SubwordTokenizer>> load_tokenizer_file(const io::ModelFiles& files);
 Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files);
 
 }  // namespace pagoda::engine

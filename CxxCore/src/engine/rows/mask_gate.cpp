@@ -12,7 +12,7 @@ constexpr auto kMaskPatience = std::chrono::milliseconds(1);
 constexpr auto kIdlePatience = std::chrono::milliseconds(5);  // for a step that can only wait
 constexpr int32_t kMaxHeldRows = 16;                          // about 1 MB each; other late rows are waited for
 
-MaskGate::MaskGate(std::shared_ptr<const text::BpeTokenizer> tokenizer, bool has_thread,
+MaskGate::MaskGate(std::shared_ptr<const text::SubwordTokenizer> tokenizer, bool has_thread,
                    std::function<void()> before_mask, int32_t max_num_seqs)
     : worker_(std::move(tokenizer), has_thread, std::move(before_mask)) {
   awaited_.reserve(static_cast<size_t>(max_num_seqs));

@@ -20,7 +20,7 @@ namespace pagoda::engine {
 class MaskGate {
  public:
   // before_mask: see MaskWorker.
-  MaskGate(std::shared_ptr<const text::BpeTokenizer> tokenizer, bool has_thread, std::function<void()> before_mask,
+  MaskGate(std::shared_ptr<const text::SubwordTokenizer> tokenizer, bool has_thread, std::function<void()> before_mask,
            int32_t max_num_seqs);
 
   void begin(ActiveRequest& request);   // requests its first mask, if it has a grammar

@@ -13,7 +13,7 @@ static void allow(int32_t token, std::vector<uint64_t>& mask) noexcept {
   mask[static_cast<size_t>(token) / 64] |= uint64_t{1} << (token % 64);
 }
 
-Vocabulary::Vocabulary(const text::BpeTokenizer& tokenizer, int32_t model_size, std::vector<int32_t> ends)
+Vocabulary::Vocabulary(const text::SubwordTokenizer& tokenizer, int32_t model_size, std::vector<int32_t> ends)
     : plain_mask(static_cast<size_t>(std::max(model_size, tokenizer.vocab_size() + 1)) / 64 + 1),
       other(tokenizer, /*plain=*/false, /*above=*/0),
       size(model_size),

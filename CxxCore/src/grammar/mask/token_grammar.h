@@ -23,7 +23,7 @@ using Mask = std::vector<uint64_t>;  // bit i % 64 of word i / 64: whether token
 
 // State shared by all grammars of an engine.
 struct Vocabulary {
-  Vocabulary(const text::BpeTokenizer& tokenizer, int32_t size, std::vector<int32_t> end_of_text_ids);
+  Vocabulary(const text::SubwordTokenizer& tokenizer, int32_t size, std::vector<int32_t> end_of_text_ids);
 
   // Tokens of plain text by length: if any text of that many bytes is accepted, only longer tokens are examined.
   static constexpr size_t kLengths[] = {0, 3, 8, 16};

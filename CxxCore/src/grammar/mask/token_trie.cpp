@@ -9,7 +9,7 @@
 
 namespace pagoda::grammar {
 
-TokenTrie::TokenTrie(const text::BpeTokenizer& tokenizer, bool plain, size_t above)
+TokenTrie::TokenTrie(const text::SubwordTokenizer& tokenizer, bool plain, size_t above)
     : no_token_(tokenizer.vocab_size()) {
   std::vector<std::pair<std::string_view, int32_t>> tokens;
   for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {

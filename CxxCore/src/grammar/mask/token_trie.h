@@ -23,7 +23,7 @@ class TokenTrie {
   // kMaxTokenBytes.
   static constexpr size_t kMaxTokenBytes = 1024;
   // Includes the tokens that are plain text (see PlainText), or those that are not, of more than `above` bytes.
-  TokenTrie(const text::BpeTokenizer& tokenizer, bool plain, size_t above);
+  TokenTrie(const text::SubwordTokenizer& tokenizer, bool plain, size_t above);
 
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
   int32_t no_token() const noexcept { return no_token_; }   // one above all ids

@@ -41,7 +41,7 @@ std::shared_ptr<Guide> MaskWorker::Queue::pop() noexcept {
   return guide;
 }
 
-MaskWorker::MaskWorker(std::shared_ptr<const text::BpeTokenizer> tokenizer, bool has_thread,
+MaskWorker::MaskWorker(std::shared_ptr<const text::SubwordTokenizer> tokenizer, bool has_thread,
                        std::function<void()> before_work)
     : tokenizer_(std::move(tokenizer)), before_work_(std::move(before_work)), has_thread_(has_thread) {}
 

@@ -65,7 +65,7 @@ class MaskWorker {
 
   // Without has_thread the calling thread computes the masks when it would otherwise wait, and no mask is ever late.
   // before_work, if set, is called before each slice of work by the thread that does it: for tests.
-  MaskWorker(std::shared_ptr<const text::BpeTokenizer> tokenizer, bool has_thread,
+  MaskWorker(std::shared_ptr<const text::SubwordTokenizer> tokenizer, bool has_thread,
              std::function<void()> before_work = {});
   ~MaskWorker();
   MaskWorker(const MaskWorker&) = delete;
@@ -106,7 +106,7 @@ class MaskWorker {
   template <class Condition>
   void wait(std::unique_lock<std::mutex>& lock, Clock::time_point deadline, Condition is_done);
 
-  const std::shared_ptr<const text::BpeTokenizer> tokenizer_;
+  const std::shared_ptr<const text::SubwordTokenizer> tokenizer_;
   const std::function<void()> before_work_;
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable asked_, found_;

@@ -29,13 +29,13 @@ std::vector<OriginRun> slice_runs(const std::vector<OriginRun>& runs, size_t beg
 
 }  // namespace
 
-struct BpeTokenizer::Encoders {
+struct SubwordTokenizer::Encoders {
   BpeEncoder bpe;
   UnigramEncoder unigram;
   std::string prefixed;  // a part with a space before it
 };
 
-struct BpeTokenizer::Tables {
+struct SubwordTokenizer::Tables {
   BpeModel model;
   SentencePieceRules sentencepiece;
   UnigramModel unigram;
@@ -60,7 +60,7 @@ struct BpeTokenizer::Tables {
   void encode_words(std::string_view text, bool is_start, Encoders& encoders) const;
 };
 
-void BpeTokenizer::Tables::take(TokenizerFile file) {
+void SubwordTokenizer::Tables::take(TokenizerFile file) {
   model = std::move(file.model);
   pre_tokenizer = std::move(file.pre_tokenizer);
   nfc = file.nfc;
@@ -88,7 +88,7 @@ void BpeTokenizer::Tables::take(TokenizerFile file) {
   std::sort(special_ids.begin(), special_ids.end());
 }
 
-void BpeTokenizer::Tables::encode_words(std::string_view text, bool is_start, Encoders& encoders) const {
+void SubwordTokenizer::Tables::encode_words(std::string_view text, bool is_start, Encoders& encoders) const {
   if (!model.is_sentencepiece) {
     WordCutter cutter(pre_tokenizer, text);
     for (std::string_view word; cutter.next(word);) encoders.bpe.encode_word(word);
@@ -108,7 +108,7 @@ void BpeTokenizer::Tables::encode_words(std::string_view text, bool is_start, En
   }
 }
 
-void BpeTokenizer::Tables::encode_part(const Input& part, Encoders& encoders, std::vector<int32_t>& ids) const {
+void SubwordTokenizer::Tables::encode_part(const Input& part, Encoders& encoders, std::vector<int32_t>& ids) const {
   std::string composed, spaced;
   std::vector<OriginRun> composed_runs, spaced_runs;
   std::string_view text = part.text;
@@ -135,7 +135,7 @@ void BpeTokenizer::Tables::encode_part(const Input& part, Encoders& encoders, st
   }
 }
 
-Status BpeTokenizer::Tables::encode(const Input& input, std::vector<int32_t>& ids) const {
+Status SubwordTokenizer::Tables::encode(const Input& input, std::vector<int32_t>& ids) const {
   const std::string_view text = input.text;
   if (text.size() >= kMaxTextBytes) {
     return make_error(StatusCode::invalid_argument,
@@ -154,7 +154,7 @@ Status BpeTokenizer::Tables::encode(const Input& input, std::vector<int32_t>& id
   return ok_status();
 }
 
-void BpeTokenizer::Tables::encode_valid(const Input& input, std::vector<int32_t>& ids) const {
+void SubwordTokenizer::Tables::encode_valid(const Input& input, std::vector<int32_t>& ids) const {
   std::vector<TextPart> parts;
   raw_tokens.cut(input.text, input.runs, input.template_tokens, parts);
   Encoders encoders{BpeEncoder(model, ids), UnigramEncoder(unigram, ids), {}};
@@ -168,27 +168,27 @@ void BpeTokenizer::Tables::encode_valid(const Input& input, std::vector<int32_t>
   }
 }
 
-BpeTokenizer::BpeTokenizer() : tables_(std::make_unique<Tables>()) {}
-BpeTokenizer::~BpeTokenizer() = default;
+SubwordTokenizer::SubwordTokenizer() : tables_(std::make_unique<Tables>()) {}
+SubwordTokenizer::~SubwordTokenizer() = default;
 
-Result<std::shared_ptr<const BpeTokenizer>> BpeTokenizer::from_json(std::string_view tokenizer_json,
-                                                                    const std::string& file_name) {
+Result<std::shared_ptr<const SubwordTokenizer>> SubwordTokenizer::from_json(std::string_view tokenizer_json,
+                                                                            const std::string& file_name) {
   try {
     PAGODA_ASSIGN_OR_RETURN(TokenizerFile file, read_tokenizer_file(tokenizer_json, file_name));
-    std::shared_ptr<BpeTokenizer> tokenizer(new BpeTokenizer());
+    std::shared_ptr<SubwordTokenizer> tokenizer(new SubwordTokenizer());
     tokenizer->tables_->take(std::move(file));
-    return std::shared_ptr<const BpeTokenizer>(std::move(tokenizer));
+    return std::shared_ptr<const SubwordTokenizer>(std::move(tokenizer));
   } catch (const std::bad_alloc&) {
     return make_error(StatusCode::out_of_memory, file_name + ": no memory for the tokenizer");
   }
 }
 
-Status BpeTokenizer::encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const {
+Status SubwordTokenizer::encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const {
   const std::vector<OriginRun> runs{{text.size(), parse_special}};
   return tables_->encode({text, runs, TemplateTokens::special}, ids);
 }
 
-Status BpeTokenizer::encode(std::span<const PromptSegment> segments, std::vector<int32_t>& ids) const {
+Status SubwordTokenizer::encode(std::span<const PromptSegment> segments, std::vector<int32_t>& ids) const {
   std::string text;
   std::vector<OriginRun> runs;
   for (const PromptSegment& segment : segments) {
@@ -198,27 +198,29 @@ Status BpeTokenizer::encode(std::span<const PromptSegment> segments, std::vector
   return tables_->encode({text, runs, TemplateTokens::special_and_tags}, ids);
 }
 
-std::string_view BpeTokenizer::token_bytes(int32_t id) const noexcept { return tables_->model.vocabulary.bytes(id); }
+std::string_view SubwordTokenizer::token_bytes(int32_t id) const noexcept {
+  return tables_->model.vocabulary.bytes(id);
+}
 
-bool BpeTokenizer::is_special(int32_t id) const noexcept {
+bool SubwordTokenizer::is_special(int32_t id) const noexcept {
   return std::binary_search(tables_->special_ids.begin(), tables_->special_ids.end(), id);
 }
 
-const std::vector<int32_t>& BpeTokenizer::start_ids() const noexcept { return tables_->start_ids; }
-const std::vector<int32_t>& BpeTokenizer::end_ids() const noexcept { return tables_->end_ids; }
+const std::vector<int32_t>& SubwordTokenizer::start_ids() const noexcept { return tables_->start_ids; }
+const std::vector<int32_t>& SubwordTokenizer::end_ids() const noexcept { return tables_->end_ids; }
 
-SentencePieceRules::Strip BpeTokenizer::strip() const noexcept { return tables_->sentencepiece.strip; }
+SentencePieceRules::Strip SubwordTokenizer::strip() const noexcept { return tables_->sentencepiece.strip; }
 
-bool BpeTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
+bool SubwordTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
 
-bool BpeTokenizer::is_verbatim(int32_t id) const noexcept { return tables_->model.vocabulary.is_verbatim(id); }
+bool SubwordTokenizer::is_verbatim(int32_t id) const noexcept { return tables_->model.vocabulary.is_verbatim(id); }
 
-int32_t BpeTokenizer::find_token(std::string_view spelling) const noexcept {
+int32_t SubwordTokenizer::find_token(std::string_view spelling) const noexcept {
   return tables_->model.vocabulary.find_spelling(spelling);
 }
 
-std::string BpeTokenizer::token_spelling(int32_t id) const { return tables_->model.vocabulary.spelling(id); }
+std::string SubwordTokenizer::token_spelling(int32_t id) const { return tables_->model.vocabulary.spelling(id); }
 
-int32_t BpeTokenizer::vocab_size() const noexcept { return tables_->model.vocabulary.size(); }
+int32_t SubwordTokenizer::vocab_size() const noexcept { return tables_->model.vocabulary.size(); }
 
 }  // namespace pagoda::text

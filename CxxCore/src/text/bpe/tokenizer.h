@@ -1,4 +1,4 @@
-// BpeTokenizer: byte-level BPE, or SentencePiece-style tokens, as a tokenizer.json describes it. Immutable after
+// SubwordTokenizer: byte-level BPE, or SentencePiece-style tokens, as a tokenizer.json describes it. Immutable after
 // loading; any thread may use it.
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace pagoda::text {
 
-class BpeTokenizer {
+class SubwordTokenizer {
  public:
   // `post_processor` is not applied: encode() adds no tokens of its own. If a model needs a start-of-text token, its
   // chat template writes it; for text without a template, prepend start_ids().
-  static Result<std::shared_ptr<const BpeTokenizer>> from_json(std::string_view tokenizer_json,
-                                                               const std::string& file_name);
-  ~BpeTokenizer();
+  static Result<std::shared_ptr<const SubwordTokenizer>> from_json(std::string_view tokenizer_json,
+                                                                   const std::string& file_name);
+  ~SubwordTokenizer();
 
   // Appends the ids of `text`, which must be UTF-8 of less than 1 GiB (else invalid_argument, with `ids` unchanged).
   // parse_special: spellings of special tokens become those tokens; other added tokens are always matched, as in the
@@ -50,7 +50,7 @@ class BpeTokenizer {
   int32_t vocab_size() const noexcept;                           // highest id + 1
 
  private:
-  BpeTokenizer();
+  SubwordTokenizer();
   struct Encoders;
   struct Tables;
   std::unique_ptr<Tables> tables_;

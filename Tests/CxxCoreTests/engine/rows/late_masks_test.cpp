@@ -49,7 +49,7 @@ class Gate {
 };
 
 struct Harness {
-  std::shared_ptr<const text::BpeTokenizer> tokenizer = test::make_awkward_tokenizer();
+  std::shared_ptr<const text::SubwordTokenizer> tokenizer = test::make_awkward_tokenizer();
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<EngineCore> core;

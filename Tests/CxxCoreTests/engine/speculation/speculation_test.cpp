@@ -29,7 +29,7 @@ struct Limits {
 };
 
 struct Harness {
-  std::shared_ptr<const text::BpeTokenizer> tokenizer = test::make_awkward_tokenizer();
+  std::shared_ptr<const text::SubwordTokenizer> tokenizer = test::make_awkward_tokenizer();
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<EngineCore> core;
 
@@ -70,7 +70,7 @@ struct Harness {
 };
 
 // Every field that affects which token comes next, or when the text ends.
-Request any_request(std::mt19937_64& rng, const text::BpeTokenizer& tokenizer) {
+Request any_request(std::mt19937_64& rng, const text::SubwordTokenizer& tokenizer) {
   const auto pick = [&](int count) { return static_cast<int>(rng() % static_cast<uint64_t>(count)); };
   Request request;
   const int length = 1 + pick(60);

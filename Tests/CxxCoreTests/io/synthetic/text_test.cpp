@@ -16,9 +16,9 @@ PAGODA_TEST(synthetic_vocabulary_has_its_size_and_words_keep_their_tokens) {
   std::mt19937_64 random(test::seed(11));
   for (const int32_t size : {300, 512, 32'064, 248'320}) {
     test::note("size " + std::to_string(size));
-    const auto tokenizer = text::BpeTokenizer::from_json(shape_tokenizer_json(size), "shape/tokenizer.json");
+    const auto tokenizer = text::SubwordTokenizer::from_json(shape_tokenizer_json(size), "shape/tokenizer.json");
     REQUIRE_OK(tokenizer);
-    const text::BpeTokenizer& t = **tokenizer;
+    const text::SubwordTokenizer& t = **tokenizer;
     CHECK_EQ(t.vocab_size(), size);
     std::vector<int32_t> words;
     for (int32_t id = 0; id < size; ++id) {
@@ -42,7 +42,7 @@ PAGODA_TEST(synthetic_vocabulary_has_its_size_and_words_keep_their_tokens) {
 }
 
 PAGODA_TEST(synthetic_vocabulary_encodes_any_text) {
-  const auto tokenizer = text::BpeTokenizer::from_json(shape_tokenizer_json(248'320), "shape/tokenizer.json");
+  const auto tokenizer = text::SubwordTokenizer::from_json(shape_tokenizer_json(248'320), "shape/tokenizer.json");
   REQUIRE_OK(tokenizer);
   const std::string text = "Où est {\"name\": \"Zürich\"}?\n\tlower case 123 \xF0\x9F\x90\x98";
   std::vector<int32_t> ids;
