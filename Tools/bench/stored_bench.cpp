@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   const int64_t size = argc > 3 ? std::atoll(argv[3]) : 4096, most = *std::ranges::max_element(kRows);
   const auto device = taken(device::make_device(argc > 1 ? argv[1] : "cpu", 1));
   device::StepLimits limits{};
-  limits.tokens = limits.head_rows = most;
+  limits.tokens = limits.rows_by_head = most;
   limits.cols = limits.head_cols = size;
   check(device->reserve(limits));
   const auto affine = static_cast<QuantId>(static_cast<size_t>(QuantId::first_affine) + 2 * 9 + 1 * 3 + 1);

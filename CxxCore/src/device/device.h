@@ -73,7 +73,7 @@ struct StepLimits {
   int64_t sequences = 0;             // most sequences per step
   int64_t context = 0;               // most tokens per sequence
   int64_t heads = 0, head_dim = 0;   // of attention
-  int64_t head_rows = 0;             // most rows of a product by head (MLA: expert_matmul), with at most
+  int64_t rows_by_head = 0;          // most rows of a product by head (MLA: expert_matmul), with at most
   int64_t head_cols = 0;             // this many columns, included in `cols`; 0: none
   int64_t k_heads = 0, v_heads = 0;  // of Gated DeltaNet
   int64_t k_dim = 0;                 // key dim of Gated DeltaNet

@@ -159,7 +159,7 @@ class Table {
     }
     matrix(Role::latent_k, "self_attn.kv_b_proj", heads * (nope + v), rank);
     specs_.back().cols = nope;
-    specs_.back().head_rows = nope + v;
+    specs_.back().matrix_rows = nope + v;
     matrix(Role::latent_v, "self_attn.kv_b_proj", heads * (nope + v), rank);
     for (int64_t head = 0; head < heads; ++head)
       for (int64_t i = 0; i < v; ++i)
@@ -284,10 +284,10 @@ class Table {
     }
     if (layout == ExpertLayout::transposed) {
       experts(Role::experts_in, "mlp.experts.gate_up_proj", {count, hidden, 2 * inner});
-      specs_.back().head_rows = hidden;
+      specs_.back().matrix_rows = hidden;
       pad(2 * count, inner, padded, hidden);
       experts(Role::experts_out, "mlp.experts.down_proj", {count, inner, hidden});
-      specs_.back().head_rows = inner;
+      specs_.back().matrix_rows = inner;
       return pad(count, hidden, outputs, padded);
     }
     if (layout == ExpertLayout::by_projection) {

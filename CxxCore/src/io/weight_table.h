@@ -90,9 +90,9 @@ struct WeightSpec {
   std::vector<int32_t> row_order{};
   int64_t expert = -1;  // the only one needed of a tensor [experts, rows, cols]; -1: all
   int64_t cols = 0;     // columns needed, padded with zeros; 0: those of the tensor
-  // The tensor is a stack of matrices of `head_rows` rows; the first `cols` of each are needed transposed; 0: not
+  // The tensor is a stack of matrices of `matrix_rows` rows; the first `cols` of each are needed transposed; 0: not
   // stacked.
-  int64_t head_rows = 0;
+  int64_t matrix_rows = 0;
 };
 
 // How a checkpoint stores the experts of a layer: separately; gate | up in one tensor [experts, rows, cols] and down

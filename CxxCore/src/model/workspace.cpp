@@ -198,7 +198,7 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const E
                 int64_t{config.num_streams} * config.hidden_size, int64_t{config.stream_rank},
                 int64_t{config.ngrams.embed_dim}});
   if (config.has_latents()) {
-    limits.head_rows = int64_t{sizes.max_num_tokens} * config.num_heads;
+    limits.rows_by_head = int64_t{sizes.max_num_tokens} * config.num_heads;
     limits.head_cols = std::max(config.kv_lora_rank, config.nope_head_dim);
     limits.cols = std::max({limits.cols, limits.head_cols, int64_t{config.q_lora_rank}});
   }

@@ -31,11 +31,11 @@ inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcep
   const auto bytes_of = [&](int64_t tokens, int64_t cols) {
     return static_cast<size_t>(rows_of(tokens) * MatmulMemory::row_bytes(groups_of(cols), kPackedBf16));
   };
-  const int64_t rows = rows_of(std::max(limits.tokens, limits.head_rows)), groups = groups_of(limits.cols);
+  const int64_t rows = rows_of(std::max(limits.tokens, limits.rows_by_head)), groups = groups_of(limits.cols);
   MatmulPlan plan{};
   plan.memory.max_rows = rows;
   plan.memory.max_groups = groups;
-  plan.values_bytes = std::max(bytes_of(limits.tokens, limits.cols), bytes_of(limits.head_rows, limits.head_cols));
+  plan.values_bytes = std::max(bytes_of(limits.tokens, limits.cols), bytes_of(limits.rows_by_head, limits.head_cols));
   plan.memory.values_bytes = plan.values_bytes;
   plan.scales_bytes = static_cast<size_t>(rounded(rows * 4, 64));
   plan.rotated_bytes = static_cast<size_t>(num_threads * groups * kPackedColumns * 4);

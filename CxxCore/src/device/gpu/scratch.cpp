@@ -58,7 +58,7 @@ ScratchSizes ScratchSizes::experts(int64_t rows, int64_t experts) noexcept {
 
 ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   ScratchSizes sizes = matmul(limits.tokens, round_up(limits.cols, host::kColumnPadding));
-  const ScratchSizes by_head = matmul(limits.head_rows, round_up(limits.head_cols, host::kColumnPadding));
+  const ScratchSizes by_head = matmul(limits.rows_by_head, round_up(limits.head_cols, host::kColumnPadding));
   sizes.rows = std::max(sizes.rows, by_head.rows);
   sizes.scales = std::max(sizes.scales, by_head.scales);
   sizes.partials =
@@ -68,8 +68,8 @@ ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   sizes.gdn_rows = recurrent.gdn_rows;
   sizes.gdn_gates = recurrent.gdn_gates;
   sizes.found = sample(limits.logits_rows, limits.vocab).found;  // argmax needs less
-  for (const ScratchSizes& products :
-       {experts(limits.tokens, limits.experts), experts(limits.head_rows, limits.head_rows > 0 ? limits.heads : 0)}) {
+  for (const ScratchSizes& products : {experts(limits.tokens, limits.experts),
+                                       experts(limits.rows_by_head, limits.rows_by_head > 0 ? limits.heads : 0)}) {
     sizes.expert_order = std::max(sizes.expert_order, products.expert_order);
     sizes.expert_tiles = std::max(sizes.expert_tiles, products.expert_tiles);
   }

@@ -49,7 +49,7 @@ Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Chec
       hash.add(part.name);
       hash.add(static_cast<uint64_t>(part.rows));
       hash.add(static_cast<uint64_t>(part.first_row));
-      hash.add(static_cast<uint64_t>(part.head_rows));
+      hash.add(static_cast<uint64_t>(part.matrix_rows));
       hash.add(static_cast<uint64_t>(part.tensor->dtype));
       hash.add(static_cast<uint64_t>(part.tensor->file_index));
       hash.add(part.tensor->offset_bytes);

@@ -153,17 +153,18 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
     for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
     const int64_t first_row = std::max<int64_t>(spec.expert, 0) * rows;
     int64_t num_read = rows;
-    if (spec.head_rows > 0) {
-      num_read = rows / spec.head_rows * std::min(spec.cols, spec.head_rows);
-      rows = rows / spec.head_rows * spec.shape.back();
+    if (spec.matrix_rows > 0) {
+      num_read = rows / spec.matrix_rows * std::min(spec.cols, spec.matrix_rows);
+      rows = rows / spec.matrix_rows * spec.shape.back();
     }
     if (!spec.row_order.empty()) {
-      if (spec.head_rows == 0) num_read = std::ranges::count_if(spec.row_order, [](int32_t row) { return row >= 0; });
+      if (spec.matrix_rows == 0) num_read = std::ranges::count_if(spec.row_order, [](int32_t row) { return row >= 0; });
       rows = static_cast<int64_t>(spec.row_order.size());
     }
     group->num_parameters += num_read * (spec.shape.size() > 1 ? spec.shape.back() : 1);
     group->rows += rows;
-    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row, spec.head_rows});
+    group->parts.push_back(
+        {std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row, spec.matrix_rows});
   }
   if (in_files != nullptr) std::ranges::copy_if(groups, std::back_inserter(*in_files), stays_in_files);
   std::erase_if(groups, stays_in_files);
@@ -181,7 +182,7 @@ namespace {
 DType part_dtype(const WeightGroup::Part& part) {
   if (!part.tensor->decoder) return part.tensor->dtype;
   const std::optional<WeightFormat> format = part.tensor->decoder->stored_format();
-  if (part.head_rows > 0 || !format) return DType::f32;
+  if (part.matrix_rows > 0 || !format) return DType::f32;
   return *format == WeightFormat::f16 ? DType::f16 : *format == WeightFormat::bf16 ? DType::bf16 : DType::f32;
 }
 
@@ -201,7 +202,7 @@ namespace {
 Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                        int64_t count, size_t cols, std::byte* to) {
   const size_t width = dtype_bytes(dtype), height = static_cast<size_t>(part.tensor->shape.back());  // rows of a head
-  const size_t num_stored = std::min(cols, static_cast<size_t>(part.head_rows));
+  const size_t num_stored = std::min(cols, static_cast<size_t>(part.matrix_rows));
   std::vector<float> head(num_stored * height);  // large enough for any type
   std::byte* bytes = reinterpret_cast<std::byte*>(head.data());
   int64_t loaded = -1;
@@ -211,7 +212,7 @@ Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& chec
     if (row < 0) continue;
     const int64_t index = row / static_cast<int64_t>(height);
     if (std::exchange(loaded, index) != index) {
-      const size_t begin = static_cast<size_t>(index * part.head_rows) * height;
+      const size_t begin = static_cast<size_t>(index * part.matrix_rows) * height;
       PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
                                  ? checkpoint.read(*part.tensor, begin * width, {bytes, head.size() * width})
                                  : read_as_f32(checkpoint, *part.tensor, begin, head));
@@ -235,7 +236,7 @@ Status read_elements(const io::TensorEntry& tensor, const io::Checkpoint& checkp
 // Writes rows [first, first + count) of a part, in the requested order, to `to`.
 Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                  int64_t count, size_t cols, std::byte* to) {
-  if (part.head_rows > 0) return read_transposed(part, checkpoint, dtype, first, count, cols, to);
+  if (part.matrix_rows > 0) return read_transposed(part, checkpoint, dtype, first, count, cols, to);
   const auto stored = [&](int64_t row) -> int64_t {  // -1: a row of zeros
     if (part.row_order.empty()) return part.first_row + row;
     const int64_t wanted = part.row_order[row];

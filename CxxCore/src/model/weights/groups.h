@@ -25,7 +25,7 @@ struct WeightGroup {
     const io::TensorEntry* tensor;     // of the checkpoint
     std::vector<int32_t> row_order{};  // as in WeightSpec
     int64_t first_row = 0;             // first row in the tensor, if the part is one expert of several
-    int64_t head_rows = 0;             // as in WeightSpec
+    int64_t matrix_rows = 0;           // as in WeightSpec
   };
   int layer_index;
   Role role;

@@ -13,7 +13,7 @@ WeightFormat format_in_file(const WeightGroup& group, const WeightGroup::Part& p
   const io::TensorEntry& tensor = *part.tensor;
   if (!tensor.decoder) return weight_format(tensor.dtype);
   const WeightFormat format = tensor.decoder->stored_format().value_or(WeightFormat::q8);
-  const bool is_whole = part.head_rows == 0 && tensor.shape.size() > 1 && tensor.shape.back() == group.cols &&
+  const bool is_whole = part.matrix_rows == 0 && tensor.shape.size() > 1 && tensor.shape.back() == group.cols &&
                         (!is_stored(format) || group.cols % quant_format(format).unit() == 0);
   return is_stored(format) && !is_whole ? WeightFormat::q8 : format;
 }
