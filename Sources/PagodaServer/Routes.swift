@@ -3,21 +3,29 @@ import Foundation
 import PagodaKit
 
 extension Service {
-  static let routes: [String: [String: Work]] = PageFile.all.mapValues { ["GET": .page($0)] }.merging(
-    [
-      "/status/events": ["GET": .stream { try $0.statusFeed.add($1) }],
-      "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
-      "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
-      "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
-      "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
-      "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
-      "/tokenizer_info": ["GET": .immediate { $0.tokenizerInfo() }],
-      "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
-    ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
-    { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }.merging(ModelHost.fileRoutes) { $1 }
-      .merging(ModelHost.batchRoutes) { $1 }.merging(ModelHost.conversationRoutes) { $1 }
-      .merging(ModelHost.libraryRoutes) { $1 }.merging(ModelHost.toolRoutes) { $1 }.merging(loraRoutes) { $1 }
-  ) { $1 }
+  /// All routes: methods by path.
+  static let routes: [String: [String: Work]] = routeTables.reduce(into: [:]) { all, table in
+    all.merge(table) { $0.merging($1) { first, _ in first } }
+  }
+
+  /// A table for each file of endpoints. Two tables may have methods of one path, but not the same method
+  /// (`HTTPTests.no_route_is_in_two_tables`).
+  static let routeTables: [[String: [String: Work]]] = [
+    PageFile.all.mapValues { ["GET": .page($0)] }, textRoutes, responseRoutes, embeddingRoutes, loraRoutes,
+    ollamaRoutes, llamaRoutes, replicaRoutes, ModelHost.routes, ModelHost.fileRoutes, ModelHost.batchRoutes,
+    ModelHost.conversationRoutes, ModelHost.libraryRoutes, ModelHost.toolRoutes,
+  ]
+
+  private static let textRoutes: [String: [String: Work]] = [
+    "/status/events": ["GET": .stream { try $0.statusFeed.add($1) }],
+    "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
+    "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
+    "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
+    "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
+    "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
+    "/tokenizer_info": ["GET": .immediate { $0.tokenizerInfo() }],
+    "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
+  ]
 
   private func chat(_ exchange: Exchange) throws {
     let request = try ChatRequest(exchange.request.body, models: models)

@@ -69,6 +69,16 @@ import Testing
     #expect(try server.get("/v1/models", headers: ["Origin": "http://\(own)"], host: own).status == 200)
   }
 
+  @Test func no_route_is_in_two_tables() {
+    var seen: Set<String> = []
+    for table in Service.routeTables {
+      for (path, methods) in table {
+        for method in methods.keys { #expect(seen.insert("\(method) \(path)").inserted, "\(method) \(path)") }
+      }
+    }
+    #expect(seen.count == Service.routes.values.map(\.count).reduce(0, +))
+  }
+
   @Test func keys_guard_every_route_but_the_public_ones() async throws {
     let server = try await Shared.start { $0.apiKeys = ["secret-key", "other"] }
     for (path, methods) in Service.routes {
