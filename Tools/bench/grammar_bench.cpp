@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     io::append_json(*entry.find("schema"), schema);
     Statistics statistics;
     const double compile_begin = now_ms();
-    auto compiled = grammar::compile({"json_schema", schema});
+    auto compiled = grammar::compile({GrammarKind::json_schema, schema});
     statistics.compile_ms = now_ms() - compile_begin;
     if (!compiled.is_ok() && wants_percentiles) {
       refused += "refused " + name + ": " + compiled.status.message + "\n";

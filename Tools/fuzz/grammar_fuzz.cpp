@@ -34,13 +34,13 @@ void walk(const GrammarSpec& spec) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  walk({"json_schema", text});
+  walk({GrammarKind::json_schema, text});
   if (text.starts_with('{')) {
-    walk({"tool_calls",
+    walk({GrammarKind::tool_calls,
           R"({"format":"xml","mode":"required","tools":[{"name":"f","strict":true,"parameters":)" + text + "}]}"});
   } else {
-    walk({"regex", text});
-    walk({"gbnf", text});
+    walk({GrammarKind::regex, text});
+    walk({GrammarKind::gbnf, text});
   }
   return 0;
 }

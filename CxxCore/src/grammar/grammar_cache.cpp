@@ -12,7 +12,9 @@ GrammarCache::GrammarCache(std::shared_ptr<const text::SubwordTokenizer> tokeniz
                            std::vector<int32_t> end_of_text_ids)
     : tokenizer_(std::move(tokenizer)), vocab_size_(vocab_size), end_of_text_ids_(std::move(end_of_text_ids)) {}
 
-static std::string key_of(const GrammarSpec& spec) { return spec.kind + '\n' + spec.schema; }
+static std::string key_of(const GrammarSpec& spec) {
+  return std::string(1, static_cast<char>(spec.kind)) + spec.schema;
+}
 
 bool GrammarCache::has(const GrammarSpec& spec) { return find(key_of(spec)) != nullptr; }
 

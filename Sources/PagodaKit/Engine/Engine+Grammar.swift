@@ -24,10 +24,32 @@ extension Request.Grammar {
 extension Request {
   /// The constraint in the core's form; `calls` is text of the kind `tool_calls`.
   func grammarSpec(calls: String?) -> pagoda.GrammarSpec? {
-    if let coreGrammar {
-      return pagoda.GrammarSpec(kind: std.string(coreGrammar.kind), schema: std.string(coreGrammar.text))
-    }
-    if let calls { return pagoda.GrammarSpec(kind: "tool_calls", schema: std.string(calls)) }
+    if let coreGrammar { return coreGrammar.core }
+    if let calls { return Request.CoreGrammar(kind: .toolCalls, text: calls).core }
     return grammar?.core
+  }
+}
+
+extension Request.CoreGrammar {
+  var core: pagoda.GrammarSpec { pagoda.GrammarSpec(kind: kind.core, schema: std.string(text)) }
+
+  /// Nil if there is no grammar.
+  init?(_ core: borrowing pagoda.GrammarSpec) {
+    let kind = core.kind
+    guard let name = Kind.allCases.first(where: { $0.core == kind }) else { return nil }
+    self.init(kind: name, text: String(core.schema))
+  }
+}
+
+extension Request.CoreGrammar.Kind {
+  var core: pagoda.GrammarKind {
+    switch self {
+    case .jsonObject: .json_object
+    case .jsonSchema: .json_schema
+    case .toolCalls: .tool_calls
+    case .regularExpression: .regex
+    case .choice: .choice
+    case .gbnf: .gbnf
+    }
   }
 }

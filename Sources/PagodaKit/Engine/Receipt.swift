@@ -9,8 +9,7 @@ package struct Receipt: Sendable, Equatable {
   package var prompt: [Int32]?
   package var answer: [Int32] = []
   package var sampling: SamplingParameters  // with the model's defaults and the seed filled in
-  package var grammarKind = ""
-  package var grammar = ""
+  package var grammar: Request.CoreGrammar?
   package var hasThinkingTags = true
 
   /// FNV-1a over the ids, 64 bits in hexadecimal.
@@ -30,7 +29,7 @@ package struct Receipt: Sendable, Equatable {
     var request = Request(prompt: .tokens(prompt), sampling: sampling)
     request.answerTokens = answer
     request.hasThinkingTags = hasThinkingTags
-    request.coreGrammar = grammarKind.isEmpty ? nil : .init(kind: grammarKind, text: grammar)
+    request.coreGrammar = grammar
     return request
   }
 }
@@ -65,7 +64,8 @@ extension Receipt {
       .init(key: "thinking_budget", value: .integer(Int64(sampling.thinkingBudget ?? -1))),
       .init(key: "logit_bias", value: .object(biases.map { .init(key: String($0.key), value: .number($0.value)) })),
       .init(key: "bad_token_ids", value: .array(sampling.bannedTokens.map(ids))),
-      .init(key: "grammar_kind", value: .string(grammarKind)), .init(key: "grammar", value: .string(grammar)),
+      .init(key: "grammar_kind", value: .string(grammar?.kind.rawValue ?? "")),
+      .init(key: "grammar", value: .string(grammar?.text ?? "")),
       .init(key: "thinking_tags", value: .bool(hasThinkingTags)),
     ]
     return .object(members)
@@ -105,8 +105,10 @@ extension Receipt {
     for list in json["bad_token_ids"]?.arrayValue ?? [] {
       sampling.bannedTokens.append((list.arrayValue ?? []).compactMap { $0.intValue.flatMap { Int32(exactly: $0) } })
     }
-    grammarKind = json["grammar_kind"]?.stringValue ?? ""
-    grammar = json["grammar"]?.stringValue ?? ""
+    if let name = json["grammar_kind"]?.stringValue, !name.isEmpty {
+      guard let kind = Request.CoreGrammar.Kind(rawValue: name) else { return nil }
+      grammar = .init(kind: kind, text: json["grammar"]?.stringValue ?? "")
+    }
     hasThinkingTags = json["thinking_tags"]?.boolValue ?? true
   }
 }
@@ -136,8 +138,7 @@ extension Receipt {
     sampling.stopTokens = Array(core.stop_ids)
     sampling.bannedTokens = core.banned.map { Array($0.ids) }
     sampling.thinkingBudget = core.thinking_budget < 0 ? nil : Int(core.thinking_budget)
-    grammarKind = String(request.grammar.kind)
-    grammar = String(request.grammar.schema)
+    grammar = Request.CoreGrammar(request.grammar)
     hasThinkingTags = request.prompt_has_thinking_tags
   }
 }

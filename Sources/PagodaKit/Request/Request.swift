@@ -113,7 +113,15 @@ public struct Request: Hashable, Sendable {
   package var hasThinkingTags = true
 
   package struct CoreGrammar: Hashable, Sendable {
-    package var kind: String
+    /// Named as in receipts.
+    package enum Kind: String, CaseIterable, Sendable {
+      case jsonObject = "json_object"
+      case jsonSchema = "json_schema"
+      case toolCalls = "tool_calls"
+      case regularExpression = "regex"
+      case choice, gbnf
+    }
+    package var kind: Kind
     package var text: String
   }
 

@@ -27,13 +27,13 @@ struct GenerationDefaults: Sendable {
 extension Request.Grammar {
   var core: pagoda.GrammarSpec {
     switch self {
-    case .jsonObject: pagoda.GrammarSpec(kind: "json_object", schema: "")
-    case .jsonSchema(let schema): pagoda.GrammarSpec(kind: "json_schema", schema: std.string(Self.ordered(schema)))
-    case .regularExpression(let text): pagoda.GrammarSpec(kind: "regex", schema: std.string(text))
+    case .jsonObject: pagoda.GrammarSpec(kind: .json_object, schema: "")
+    case .jsonSchema(let schema): pagoda.GrammarSpec(kind: .json_schema, schema: std.string(Self.ordered(schema)))
+    case .regularExpression(let text): pagoda.GrammarSpec(kind: .regex, schema: std.string(text))
     case .choice(let texts):
       pagoda.GrammarSpec(
-        kind: "choice", schema: std.string(JSONValue.array(texts.map { JSONValue.string($0) }).text))
-    case .gbnf(let text): pagoda.GrammarSpec(kind: "gbnf", schema: std.string(text))
+        kind: .choice, schema: std.string(JSONValue.array(texts.map { JSONValue.string($0) }).text))
+    case .gbnf(let text): pagoda.GrammarSpec(kind: .gbnf, schema: std.string(text))
     }
   }
 

@@ -100,7 +100,7 @@ std::vector<Request> make_requests() {
     request.sampling.seed = static_cast<uint64_t>(i);
     request.sampling.num_top_logprobs = i == 1 ? 3 : -1;
     request.sampling.ignore_eos = i != 2;
-    if (i == 2) request.grammar = {"json_schema", kSchema};
+    if (i == 2) request.grammar = {GrammarKind::json_schema, kSchema};
     if (i == 3) request.sampling.stop = {"zzzz", "a stop string that is never found"};
     if (i == 3) request.sampling.repetition_penalty = 1.2f;
     request.cache_salt = i < 4 ? "a tenant with a name of some length" : "another tenant with such a name";

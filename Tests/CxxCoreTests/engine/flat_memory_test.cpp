@@ -46,7 +46,7 @@ class Crowd {
       if (added < num_requests && pick(0, 1) == 0) {
         Recorder& recorder = *recorders.emplace_back(std::make_unique<Recorder>());
         Request request = make_request();
-        if (!request.grammar.kind.empty()) last_with_grammar_ = last_id_ + 1;
+        if (request.grammar.kind != GrammarKind::none) last_with_grammar_ = last_id_ + 1;
         auto prepared = core_.prepare(std::move(request), ++last_id_, &Recorder::on_event, &recorder);
         CHECK_OK(prepared);
         if (prepared.is_ok()) core_.add(std::move(*prepared));
@@ -75,8 +75,9 @@ class Crowd {
     if (pick(0, 3) == 0) request.sampling.stop = {"zq", "a stop string of some length"};
     if (pick(0, 3) == 0) request.sampling.repetition_penalty = 1.2f;
     if (pick(0, 3) == 0)
-      request.grammar = {"json_schema", R"({"type": "object", "properties": {"p)" + std::to_string(pick(0, 999)) +
-                                            R"(": {"type": "string", "maxLength": 6}}, "required": []})"};
+      request.grammar = {GrammarKind::json_schema, R"({"type": "object", "properties": {"p)" +
+                                                       std::to_string(pick(0, 999)) +
+                                                       R"(": {"type": "string", "maxLength": 6}}, "required": []})"};
     request.cache_salt = "a tenant with a name of some length " + std::to_string(pick(0, 99));
     request.share_id = "a client with a name of some length " + std::to_string(rng_());
     request.use_cache = pick(0, 9) > 0;

@@ -172,7 +172,7 @@ PAGODA_TEST(engine_masked_rows_stay_on_the_device) {
       make_request(2, [](SamplingParams& p) { p.temperature = 2, p.top_p = 0.8f, p.has_seed = true, p.seed = 5; }),
       make_request(3, [](SamplingParams&) {})};
   for (size_t i = 0; i < 2; ++i) {
-    requests[i].grammar = {"regex", "[a-f]{20}"};
+    requests[i].grammar = {GrammarKind::regex, "[a-f]{20}"};
     requests[i].sampling.ignore_eos = false;
   }
   counts = {};

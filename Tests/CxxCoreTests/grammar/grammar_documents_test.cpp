@@ -17,7 +17,7 @@ namespace {
 
 // The slow, obvious way to compute a mask: every token, one by one.
 void check_masks(const NamedSchema& named, const text::SubwordTokenizer& tokenizer, std::mt19937_64& random) {
-  const auto grammar = make_grammar({"json_schema", named.text}, tokenizer);
+  const auto grammar = make_grammar({GrammarKind::json_schema, named.text}, tokenizer);
   if (!grammar) return note(named.name);
   grammar::Matcher matcher(grammar);
   for (int step = 0; step < 25 && !matcher.must_end() && !failed(); ++step) {
@@ -43,7 +43,7 @@ PAGODA_TEST(grammar_random_documents_satisfy_their_schemas) {
   REQUIRE(tokenizer);
   std::mt19937_64 random(seed(7));
   for (const NamedSchema& named : read_schemas()) {
-    const auto grammar = make_grammar({"json_schema", named.text}, *tokenizer);
+    const auto grammar = make_grammar({GrammarKind::json_schema, named.text}, *tokenizer);
     int num_finished = 0;
     for (int i = 0; grammar && i < 12; ++i) {
       const std::string document = random_document(grammar, *tokenizer, random, 400);
@@ -111,7 +111,7 @@ PAGODA_TEST(grammar_masks_of_counted_strings_equal_a_check_of_every_token) {
 PAGODA_TEST(grammar_ids_that_no_token_has_are_never_allowed) {
   const auto tokenizer = make_awkward_tokenizer();
   REQUIRE(tokenizer);
-  auto compiled = grammar::compile({"json_object", ""});
+  auto compiled = grammar::compile({GrammarKind::json_object, ""});
   REQUIRE_OK(compiled);
   const int32_t size = tokenizer->vocab_size() + 100;  // a model with spare ids
   const auto grammar = std::make_shared<grammar::TokenGrammar>(
@@ -141,16 +141,17 @@ PAGODA_TEST(grammar_a_mask_that_costs_too_much_is_refused_by_name) {
   const auto tokenizer = tokenizer_of({words.begin(), words.end()});
   REQUIRE(tokenizer);
   grammar::GrammarCache cache(tokenizer, tokenizer->vocab_size(), {end_id(*tokenizer)});
-  auto grammar = cache.find_or_compile({"json_schema", schema});
+  auto grammar = cache.find_or_compile({GrammarKind::json_schema, schema});
   REQUIRE_OK(grammar);
   grammar::Matcher matcher(*grammar);
   CHECK(matcher.accept("\"ABCD"));
   CHECK(matcher.allowed().empty());
   CHECK(matcher.status().code == StatusCode::unsupported);
   CHECK(matcher.status().message.find("ambiguous") != std::string::npos);
-  CHECK(cache.find_or_compile({"json_schema", schema}).status.code == StatusCode::unsupported);
+  CHECK(cache.find_or_compile({GrammarKind::json_schema, schema}).status.code == StatusCode::unsupported);
   // A single one of the patterns is no problem, and the cache has not lost others.
-  auto one = cache.find_or_compile({"json_schema", R"({"type": "string", "pattern": "^[a-zA-Z ]*X[a-zA-Z ]{3}$"})"});
+  auto one = cache.find_or_compile(
+      {GrammarKind::json_schema, R"({"type": "string", "pattern": "^[a-zA-Z ]*X[a-zA-Z ]{3}$"})"});
   REQUIRE_OK(one);
   grammar::Matcher simple(*one);
   CHECK(simple.accept("\"ABCD") && allowed_tokens(simple.allowed()).size() > 30000 && simple.status().is_ok());
@@ -159,7 +160,7 @@ PAGODA_TEST(grammar_a_mask_that_costs_too_much_is_refused_by_name) {
 PAGODA_TEST(grammar_json_object_is_any_object_and_nothing_else) {
   const auto tokenizer = make_awkward_tokenizer();
   REQUIRE(tokenizer);
-  const auto grammar = make_grammar({"json_object", ""}, *tokenizer);
+  const auto grammar = make_grammar({GrammarKind::json_object, ""}, *tokenizer);
   REQUIRE(grammar);
   std::mt19937_64 random(seed(3));
   int num_finished = 0;
@@ -181,7 +182,7 @@ PAGODA_TEST(grammar_json_object_is_any_object_and_nothing_else) {
 PAGODA_TEST(grammar_a_forgetful_automaton_gives_the_same_masks) {
   const auto tokenizer = make_awkward_tokenizer();
   REQUIRE(tokenizer);
-  const auto grammar = make_grammar({"json_object", ""}, *tokenizer);
+  const auto grammar = make_grammar({GrammarKind::json_object, ""}, *tokenizer);
   REQUIRE(grammar);
   grammar::Matcher matcher(grammar);
   CHECK(matcher.accept("{\"a\": [1, {\"b\": \"x"));

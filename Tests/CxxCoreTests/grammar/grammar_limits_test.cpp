@@ -44,16 +44,17 @@ PAGODA_TEST(grammar_a_thousand_schemas_that_apply_together_cost_their_size) {
   const std::string objects = all_of(1000, R"({"type": "object", "properties": {"p)",
                                      R"(": {"type": "string", "description": ")" + notes + R"("}}})");
   CHECK(objects.size() > 260'000);
-  CHECK_EQ(compile_within_limits({"json_schema", objects}), std::string());
-  CHECK_EQ(compile_within_limits(
-               {"tool_calls", R"({"format":"xml","mode":"required","tools":[{"name":"f","strict":true,"parameters":)" +
-                                  objects + "}]}"}),
-           std::string());
+  CHECK_EQ(compile_within_limits({GrammarKind::json_schema, objects}), std::string());
+  CHECK_EQ(
+      compile_within_limits(
+          {GrammarKind::tool_calls,
+           R"({"format":"xml","mode":"required","tools":[{"name":"f","strict":true,"parameters":)" + objects + "}]}"}),
+      std::string());
   // Each schema constrains the members of all others.
   const std::string crossed = all_of(
       1000, R"({"type": "object", "additionalProperties": {"type": "string", "maxLength": 99}, "properties": {"p)",
       R"(": {"type": "string", "description": ")" + notes + R"("}}})");
-  CHECK(is_over_budget(compile_within_limits({"json_schema", crossed})));
+  CHECK(is_over_budget(compile_within_limits({GrammarKind::json_schema, crossed})));
   // Copies of the whole for every alternative.
   std::string alternatives = R"({"properties": {)";
   for (int i = 0; i < 2000; ++i)
@@ -61,7 +62,7 @@ PAGODA_TEST(grammar_a_thousand_schemas_that_apply_together_cost_their_size) {
   alternatives += R"(}, "anyOf": [)";
   for (int i = 0; i < 2000; ++i)
     alternatives += (i == 0 ? "" : ",") + (R"({"required": ["m)" + std::to_string(i) + "\"]}");
-  CHECK(is_over_budget(compile_within_limits({"json_schema", alternatives + "]}"})));
+  CHECK(is_over_budget(compile_within_limits({GrammarKind::json_schema, alternatives + "]}"})));
 }
 
 PAGODA_TEST(grammar_expensive_expressions_are_refused_within_the_budget) {
@@ -73,9 +74,9 @@ PAGODA_TEST(grammar_expensive_expressions_are_refused_within_the_budget) {
     wide += i < 299 ? "|" : "";
   }
   wide += "|a)*|[\\s\\S]*a[\\s\\S]{11})$";
-  CHECK(!compile_within_limits({"regex", wide}).empty());
-  CHECK(!compile_within_limits(
-             {"json_schema", R"({"anyOf": [{"pattern": "(a|b)*a(a|b){10}"}, {"pattern": "(a|b)*a(a|b){20}"}]})"})
+  CHECK(!compile_within_limits({GrammarKind::regex, wide}).empty());
+  CHECK(!compile_within_limits({GrammarKind::json_schema,
+                                R"({"anyOf": [{"pattern": "(a|b)*a(a|b){10}"}, {"pattern": "(a|b)*a(a|b){20}"}]})"})
              .empty());
   std::string set = "[";
   for (int i = 0; i < 1200; ++i) {
@@ -83,14 +84,14 @@ PAGODA_TEST(grammar_expensive_expressions_are_refused_within_the_budget) {
     set += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
             static_cast<char>(0x80 | (c & 0x3F))};
   }
-  CHECK(!compile_within_limits({"regex", set + "]{9000}"}).empty());
+  CHECK(!compile_within_limits({GrammarKind::regex, set + "]{9000}"}).empty());
   // Space in a part that is repeated is read for every copy.
   const std::string comment = "#" + std::string(200'000, ' ') + "\n";
-  CHECK(!compile_within_limits({"gbnf", "root ::= (\"a\" " + comment + "){9999}"}).empty());
+  CHECK(!compile_within_limits({GrammarKind::gbnf, "root ::= (\"a\" " + comment + "){9999}"}).empty());
   // Rules that may be empty, each found after the last.
   std::string rules = "root ::= r0 \"x\"\n";
   for (int i = 0; i < 3000; ++i) rules += "r" + std::to_string(i) + " ::= r" + std::to_string(i + 1) + " | \"y\"\n";
-  compile_within_limits({"gbnf", rules + "r3000 ::= \"\""});
+  compile_within_limits({GrammarKind::gbnf, rules + "r3000 ::= \"\""});
 }
 
 // Many members that each refer to one pattern compile it once.
@@ -99,7 +100,7 @@ PAGODA_TEST(grammar_a_repeated_pattern_is_compiled_once) {
   for (int i = 0; i < 300; ++i)
     schema +=
         (i == 0 ? "\"p" : ", \"p") + std::to_string(i) + R"~(": {"type": "string", "pattern": "^(a|b)*a(a|b){6}$"})~";
-  CHECK_EQ(compile_within_limits({"json_schema", schema + "}}"}), std::string());
+  CHECK_EQ(compile_within_limits({GrammarKind::json_schema, schema + "}}"}), std::string());
 }
 
 }  // namespace pagoda::test

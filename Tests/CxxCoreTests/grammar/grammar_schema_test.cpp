@@ -14,7 +14,7 @@ namespace {
 
 // Whether `text` is a whole document.
 bool spells(const std::string& schema, const std::string& text) {
-  auto compiled = grammar::compile({"json_schema", schema});
+  auto compiled = grammar::compile({GrammarKind::json_schema, schema});
   CHECK_OK(compiled);
   if (!compiled.is_ok()) return false;
   grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
@@ -43,7 +43,7 @@ void check_rows(const std::vector<Row>& rows) {
 }
 
 std::string refusal(const std::string& schema) {
-  const auto compiled = grammar::compile({"json_schema", schema});
+  const auto compiled = grammar::compile({GrammarKind::json_schema, schema});
   if (compiled.is_ok()) return "";
   CHECK(compiled.status.code == StatusCode::invalid_argument);
   return compiled.status.message;
@@ -220,7 +220,6 @@ PAGODA_TEST(grammar_names_keywords_that_cannot_be_enforced) {
       fail(__FILE__, __LINE__, schema.substr(0, 100) + " gave: " + message.substr(0, 300) + ", without: " + words);
     }
   }
-  CHECK(grammar::compile({"lark", "a"}).status.message.find("'lark'") != std::string::npos);
 }
 
 PAGODA_TEST(grammar_names_items_and_multiples_are_held_to_their_keywords) {
@@ -284,7 +283,7 @@ PAGODA_TEST(grammar_long_chains_of_references_are_short_ways) {
 }
 
 PAGODA_TEST(grammar_nesting_ends_where_it_must) {
-  auto compiled = grammar::compile({"json_object", ""});
+  auto compiled = grammar::compile({GrammarKind::json_object, ""});
   REQUIRE_OK(compiled);
   grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
   int32_t at = automaton.start();
@@ -307,7 +306,7 @@ PAGODA_TEST(grammar_ambiguous_schemas_stay_bounded) {
   const std::string schema =
       R"({"$defs": {"t": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/t"}}, {"type": "array", "items": {"$ref": "#/$defs/t"}, "maxItems": 3}]}}, "$ref": "#/$defs/t"})";
   check_rows({{schema, {std::string(8, '[') + "null" + std::string(8, ']'), "[null,null]"}, {"[", "[1]"}}});
-  auto compiled = grammar::compile({"json_schema", schema});
+  auto compiled = grammar::compile({GrammarKind::json_schema, schema});
   REQUIRE_OK(compiled);
   grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
   int32_t at = automaton.start();
@@ -352,7 +351,7 @@ PAGODA_TEST(grammar_patterns_outweigh_formats_and_unknown_formats_are_annotation
 PAGODA_TEST(grammar_long_lengths_are_exact) {
   for (const size_t length : {63u, 64u, 65u, 4095u, 4096u, 4160u, 10'000u}) {
     const std::string schema = R"({"type": "string", "minLength": 2, "maxLength": )" + std::to_string(length) + "}";
-    auto compiled = grammar::compile({"json_schema", schema});
+    auto compiled = grammar::compile({GrammarKind::json_schema, schema});
     REQUIRE_OK(compiled);
     grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
     int32_t at = automaton.next(automaton.start(), '"');

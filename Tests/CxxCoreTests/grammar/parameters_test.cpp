@@ -144,12 +144,12 @@ PAGODA_TEST(grammar_random_parameters_decode_to_values_of_their_schemas) {
     const std::string parameters = object_of(RandomSchema(random).make(2));
     const auto root = io::parse_json(parameters);
     REQUIRE_OK(root);
-    const auto compiled = grammar::compile({"tool_calls", calls_of(parameters)});
+    const auto compiled = grammar::compile({GrammarKind::tool_calls, calls_of(parameters)});
     if (!compiled.is_ok()) {
       CHECK(compiled.status.code == StatusCode::invalid_argument);
       continue;
     }
-    const auto grammar = make_grammar({"tool_calls", calls_of(parameters)}, *tokenizer);
+    const auto grammar = make_grammar({GrammarKind::tool_calls, calls_of(parameters)}, *tokenizer);
     ++num_compiled;
     for (int i = 0; i < 8; ++i) {
       const std::string document = random_call(grammar, *tokenizer, random);
@@ -222,7 +222,7 @@ PAGODA_TEST(grammar_parameters_are_raw_text_within_their_constraints) {
   std::mt19937_64 random(seed(35));
   for (const ValueRow& row : rows) {
     const std::string parameters = object_of(row.schema);
-    const auto grammar = make_grammar({"tool_calls", calls_of(parameters)}, *tokenizer);
+    const auto grammar = make_grammar({GrammarKind::tool_calls, calls_of(parameters)}, *tokenizer);
     if (!grammar) return note(row.schema);
     const std::string document = kOpening + "<parameter=p>\n" + row.text + "\n</parameter>\n" + kClosing;
     grammar::Matcher matcher(grammar);
@@ -243,7 +243,7 @@ PAGODA_TEST(grammar_parameters_that_cannot_be_written_are_refused) {
       {R"({"type":"object","propertyNames":{"pattern":"x"},"properties":{"a":{}}})", "'propertyNames'"},
   };
   for (const auto& [parameters, words] : rows) {
-    const auto compiled = grammar::compile({"tool_calls", calls_of(parameters)});
+    const auto compiled = grammar::compile({GrammarKind::tool_calls, calls_of(parameters)});
     CHECK(compiled.status.code == StatusCode::invalid_argument);
     CHECK(compiled.status.message.find(words) != std::string::npos);
     if (failed()) return note(parameters + ": " + compiled.status.message);
@@ -251,7 +251,7 @@ PAGODA_TEST(grammar_parameters_that_cannot_be_written_are_refused) {
   const std::string one =
       R"({"type":"object","minProperties":1,"properties":{"a":{"type":"integer"},"b":{"type":"integer"}}})";
   const auto tokenizer = make_awkward_tokenizer();
-  const auto grammar = make_grammar({"tool_calls", calls_of(one)}, *tokenizer);
+  const auto grammar = make_grammar({GrammarKind::tool_calls, calls_of(one)}, *tokenizer);
   REQUIRE(grammar);
   for (const auto& [text, fits] : {std::pair("", false),
                                    {"<parameter=a>\n1\n</parameter>\n", true},

@@ -15,7 +15,7 @@ namespace pagoda::test {
 namespace {
 
 struct Row {
-  const char* kind;
+  GrammarKind kind;
   const char* text;
   std::vector<std::string> good, bad;
 };
@@ -31,25 +31,25 @@ bool accepts(const std::shared_ptr<grammar::TokenGrammar>& grammar, const std::s
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows{
-      {"regex", "[a-c]{2}-\\d+", {"ab-1", "cc-90"}, {"ab-", "xab-1", "ab-1x", "a-1", ""}},
-      {"regex", "^yes|no$", {"yes", "no"}, {"yesno", "", "maybe"}},
-      {"regex", "(a|b)*", {"", "abba"}, {"c", "abc"}},
-      {"regex", "say \"[^\"\\n]+\"\\n", {"say \"<b> \\ \xC3\xA9\"\n"}, {"say \"\"\n", "say \"a\""}},
-      {"regex",
+      {GrammarKind::regex, "[a-c]{2}-\\d+", {"ab-1", "cc-90"}, {"ab-", "xab-1", "ab-1x", "a-1", ""}},
+      {GrammarKind::regex, "^yes|no$", {"yes", "no"}, {"yesno", "", "maybe"}},
+      {GrammarKind::regex, "(a|b)*", {"", "abba"}, {"c", "abc"}},
+      {GrammarKind::regex, "say \"[^\"\\n]+\"\\n", {"say \"<b> \\ \xC3\xA9\"\n"}, {"say \"\"\n", "say \"a\""}},
+      {GrammarKind::regex,
        "\xE4\xB8\xAD[\xE4\xB8\x80-\xE9\xBF\xBF]?",
        {"\xE4\xB8\xAD", "\xE4\xB8\xAD\xE6\x96\x87"},
        {"\xE4\xB8", "a"}},
-      {"choice",
+      {GrammarKind::choice,
        R"(["red", "green", "red wine", "<b>\n\"q\""])",
        {"red", "green", "red wine", "<b>\n\"q\""},
        {"", "re", "redgreen"}},
-      {"gbnf", "root ::= \"a\" | \"b\" root  # comment\n", {"a", "ba", "bbba"}, {"", "b", "ab"}},
-      {"gbnf",
+      {GrammarKind::gbnf, "root ::= \"a\" | \"b\" root  # comment\n", {"a", "ba", "bbba"}, {"", "b", "ab"}},
+      {GrammarKind::gbnf,
        "root  ::= term ([-+*/] term)*\nterm  ::= num | \"(\" root \")\"\nnum ::=\n  [0-9]+ (\".\" [0-9]{1,2})?\n",
        {"1", "1+2", "(1-20.5)*3", "((7))"},
        {"1+", "1.234", "()", "(1", "1 + 2"}},
-      {"gbnf", "root ::= [^a\\n]{2,} \"\\x21\" .?", {"bc!", "\xC3\xA9 !x"}, {"ac!", "b!", "bc"}},
-      {"gbnf",
+      {GrammarKind::gbnf, "root ::= [^a\\n]{2,} \"\\x21\" .?", {"bc!", "\xC3\xA9 !x"}, {"ac!", "b!", "bc"}},
+      {GrammarKind::gbnf,
        "root ::= (\"x\" | )  (\"y\"?){2} \"z\"{0} empty \"\\u00e9\"\nempty ::= \"\"",
        {"\xC3\xA9", "xyy\xC3\xA9"},
        {"xyyy\xC3\xA9", "z\xC3\xA9"}},
@@ -83,7 +83,7 @@ PAGODA_TEST(grammar_text_documents_drawn_through_masks_match) {
     grammar::CompileBudget budget;
     const auto pattern = grammar::compile_pattern(expression, budget, /*is_whole=*/true);
     REQUIRE_OK(pattern);
-    const auto grammar = make_grammar({"regex", expression}, *tokenizer);
+    const auto grammar = make_grammar({GrammarKind::regex, expression}, *tokenizer);
     for (int i = 0; i < 20; ++i) {
       const std::string document = random_document(grammar, *tokenizer, random, 100);
       CHECK(!document.empty() && pattern->matches(document));
@@ -103,11 +103,12 @@ PAGODA_TEST(grammar_every_one_of_many_choices_can_be_written) {
   const std::string parameters =
       R"({"type":"object","properties":{"a":{"type":"string","enum":)" + choices + R"(]}},"required":["a"]})";
   const std::string frame = "<tool_call>\n<function=f>\n<parameter=a>\n";
-  const auto choice = make_grammar({"choice", choices + "]"}, *tokenizer);
-  const auto value = make_grammar({"json_schema", R"({"enum": )" + choices + "]}"}, *tokenizer);
-  const auto call = make_grammar(
-      {"tool_calls", R"({"format":"xml","mode":"required","tools":[{"name":"f","parameters":)" + parameters + "}]}"},
-      *tokenizer);
+  const auto choice = make_grammar({GrammarKind::choice, choices + "]"}, *tokenizer);
+  const auto value = make_grammar({GrammarKind::json_schema, R"({"enum": )" + choices + "]}"}, *tokenizer);
+  const auto call =
+      make_grammar({GrammarKind::tool_calls,
+                    R"({"format":"xml","mode":"required","tools":[{"name":"f","parameters":)" + parameters + "}]}"},
+                   *tokenizer);
   REQUIRE(choice && value && call);
   for (const std::string& text : texts) {
     CHECK(accepts(choice, text) && accepts(value, "\"" + text + "\""));
@@ -123,33 +124,34 @@ PAGODA_TEST(grammar_too_many_ways_to_begin_are_an_error) {
   std::string text = "root ::= ";
   for (int i = 0; i < 6000; ++i) text += (i == 0 ? "\"x" : " | \"x") + std::to_string(i) + "\"";
   grammar::GrammarCache cache(tokenizer, tokenizer->vocab_size(), {end_id(*tokenizer)});
-  const auto refused = cache.find_or_compile({"gbnf", text});
+  const auto refused = cache.find_or_compile({GrammarKind::gbnf, text});
   CHECK(refused.status.code == StatusCode::unsupported);
   CHECK(refused.status.message.find("ambiguous") != std::string::npos);
 }
 
 PAGODA_TEST(grammar_text_refusals_name_the_reason) {
   const std::vector<std::pair<GrammarSpec, const char*>> rows{
-      {{"regex", "(a"}, "regular expression"},
-      {{"regex", "a\xE4\xB8"}, "not valid UTF-8"},
-      {{"regex", "a(?=b)"}, "regular expression"},
-      {{"choice", "[]"}, "array of strings"},
-      {{"choice", R"(["a", ""])"}, "choice 1"},
-      {{"choice", R"(["a", 2])"}, "choice 1"},
-      {{"gbnf", "start ::= \"a\""}, "no rule 'root'"},
-      {{"gbnf", "root ::= other"}, "'other' is missing"},
-      {{"gbnf", "root ::= \"a\"\nroot ::= \"b\""}, "defined twice"},
-      {{"gbnf", "root ::= root \"a\" | \"b\""}, "begins with itself"},
-      {{"gbnf", "root ::= a\na ::= empty b\nb ::= a \"x\" | \"y\"\nempty ::= \"\" | \"e\""}, "begins with itself"},
-      {{"gbnf", "root ::= \"a\n"}, "missing at the end"},
-      {{"gbnf", "root ::= (\"a\""}, "')' is missing"},
-      {{"gbnf", "root ::= \"a\"\n\n) x"}, "line 3"},
-      {{"gbnf", "root ::= [b-a]"}, "before its first"},
-      {{"gbnf", "root ::= \"a\"{3,1}"}, "below its least"},
-      {{"gbnf", "root ::= ((\"a\"{9999}){9999}){9999}"}, "states"},
-      {{"gbnf", "root ::= \"a\" root"}, "no document"},
-      {{"gbnf", "root ::= \"\\q\""}, "not understood"},
-      {{"lark", "start: x"}, "lark"},
+      {{GrammarKind::regex, "(a"}, "regular expression"},
+      {{GrammarKind::regex, "a\xE4\xB8"}, "not valid UTF-8"},
+      {{GrammarKind::regex, "a(?=b)"}, "regular expression"},
+      {{GrammarKind::choice, "[]"}, "array of strings"},
+      {{GrammarKind::choice, R"(["a", ""])"}, "choice 1"},
+      {{GrammarKind::choice, R"(["a", 2])"}, "choice 1"},
+      {{GrammarKind::gbnf, "start ::= \"a\""}, "no rule 'root'"},
+      {{GrammarKind::gbnf, "root ::= other"}, "'other' is missing"},
+      {{GrammarKind::gbnf, "root ::= \"a\"\nroot ::= \"b\""}, "defined twice"},
+      {{GrammarKind::gbnf, "root ::= root \"a\" | \"b\""}, "begins with itself"},
+      {{GrammarKind::gbnf, "root ::= a\na ::= empty b\nb ::= a \"x\" | \"y\"\nempty ::= \"\" | \"e\""},
+       "begins with itself"},
+      {{GrammarKind::gbnf, "root ::= \"a\n"}, "missing at the end"},
+      {{GrammarKind::gbnf, "root ::= (\"a\""}, "')' is missing"},
+      {{GrammarKind::gbnf, "root ::= \"a\"\n\n) x"}, "line 3"},
+      {{GrammarKind::gbnf, "root ::= [b-a]"}, "before its first"},
+      {{GrammarKind::gbnf, "root ::= \"a\"{3,1}"}, "below its least"},
+      {{GrammarKind::gbnf, "root ::= ((\"a\"{9999}){9999}){9999}"}, "states"},
+      {{GrammarKind::gbnf, "root ::= \"a\" root"}, "no document"},
+      {{GrammarKind::gbnf, "root ::= \"\\q\""}, "not understood"},
+      {{GrammarKind::none, "x"}, "no kind"},
   };
   for (const auto& [spec, reason] : rows) {
     const auto grammar = grammar::compile(spec);

@@ -31,7 +31,7 @@ struct Row {
 void check_rows(const std::string& spec, const std::vector<Row>& rows) {
   const auto tokenizer = make_awkward_tokenizer();
   REQUIRE(tokenizer);
-  const auto grammar = make_grammar({"tool_calls", spec}, *tokenizer);
+  const auto grammar = make_grammar({GrammarKind::tool_calls, spec}, *tokenizer);
   REQUIRE(grammar);
   for (const Row& row : rows) {
     grammar::Matcher matcher(grammar);
@@ -106,7 +106,7 @@ PAGODA_TEST(grammar_random_calls_are_read_as_calls) {
   REQUIRE(tokenizer);
   std::mt19937_64 random(seed(5));
   for (const char* format : {"xml", "json"}) {
-    const auto grammar = make_grammar({"tool_calls", spec(format, "required")}, *tokenizer);
+    const auto grammar = make_grammar({GrammarKind::tool_calls, spec(format, "required")}, *tokenizer);
     REQUIRE(grammar);
     int num_finished = 0;
     for (int i = 0; i < 200; ++i) {
@@ -149,7 +149,7 @@ PAGODA_TEST(grammar_names_the_tool_whose_schema_cannot_be_enforced) {
   const auto with = [&](const char* strict) {
     std::string tools = odd;
     tools.replace(tools.find("STRICT"), 6, strict);
-    return grammar::compile({"tool_calls", R"({"format":"json","mode":"required","tools":)" + tools + "}"});
+    return grammar::compile({GrammarKind::tool_calls, R"({"format":"json","mode":"required","tools":)" + tools + "}"});
   };
   const auto refused = with("true");
   CHECK(refused.status.code == StatusCode::invalid_argument);

@@ -172,7 +172,7 @@ std::vector<int32_t> answer_of(engine::LoadedModel& loaded, const SamplingParams
   for (int32_t i = 0; i < 20; ++i) request.prompt_ids.push_back((i * 31 + 5) % loaded.core.vocab_size);
   request.sampling = sampling;
   request.grammar = grammar;
-  request.sampling.ignore_eos = grammar.kind.empty();
+  request.sampling.ignore_eos = grammar.kind == GrammarKind::none;
   Answer answer;
   auto prepared = core.prepare(request, 1, &Answer::on_event, &answer);
   CHECK_OK(prepared);
@@ -218,7 +218,7 @@ PAGODA_TEST(mtp_answers_of_a_grammar_are_drafted_too) {
   SamplingParams sampling;
   sampling.temperature = 0;
   sampling.max_tokens = 40;
-  const GrammarSpec text{"regex", "[A-Za-z ,.\n]{200,}"};
+  const GrammarSpec text{GrammarKind::regex, "[A-Za-z ,.\n]{200,}"};
   int64_t num_drafted = 0, none = 0;
   const std::vector<int32_t> wanted = answer_of((*opened)->loaded, sampling, false, none, text);
   CHECK_EQ(static_cast<int32_t>(wanted.size()), sampling.max_tokens);

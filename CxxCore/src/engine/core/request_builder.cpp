@@ -89,7 +89,7 @@ Status RequestBuilder::check_outputs(const Request& request) const {
     return bad("embeddings exclude log probabilities and checked answers");
   if (request.row_callback && (request.pooling != Pooling::none || !request.answer_ids.empty()))
     return bad("embeddings and checked answers exclude changes of logits");
-  if (!request.grammar.kind.empty() && request.sampling.ignore_eos)
+  if (request.grammar.kind != GrammarKind::none && request.sampling.ignore_eos)
     return bad("ignore_eos and a grammar exclude each other");
   return ok_status();
 }
@@ -210,7 +210,7 @@ Result<std::unique_ptr<ActiveRequest>> RequestBuilder::build(const Request& requ
   set_up_cache(request, sequence);
   PAGODA_RETURN_IF_ERROR(set_up_adapter(request, *active));
   set_up_text(request, *active);
-  if (!request.grammar.kind.empty()) {
+  if (request.grammar.kind != GrammarKind::none) {
     PAGODA_ASSIGN_OR_RETURN(active->grammar, grammars_.find_or_compile(request.grammar));
   }
   return active;

@@ -86,7 +86,7 @@ struct Harness {
     request.sampling.seed = seed;
     request.sampling.num_top_logprobs = 0;
     request.sampling.ignore_eos = !has_schema;
-    if (has_schema) request.grammar = {"json_schema", kSchema};
+    if (has_schema) request.grammar = {GrammarKind::json_schema, kSchema};
     return request;
   }
 

@@ -56,13 +56,13 @@ GrammarSpec any_grammar(std::mt19937_64& rng) {
   const std::string number = std::to_string(rng() % 12);  // more schemas than there are running requests
   switch (rng() % 6) {
     case 0:
-      return {"json_schema", R"({"type":"object","properties":{"k)" + number +
-                                 R"(":{"type":"string","maxLength":9},"n":{"type":"integer"}},)" + R"("required":["k)" +
-                                 number + R"(","n"],"additionalProperties":false})"};
-    case 1: return {"regex", "[a-f]{2,9}(-[0-9]{1,4}){0," + number + "}"};
-    case 2: return {"choice", R"(["yes","no","item )" + number + R"(","yesterday"])"};
-    case 3: return {"json_object", ""};
-    case 4: return {"gbnf", "root ::= (\"<\" [a-z]+ \">\")+ \"" + number + "\""};
+      return {GrammarKind::json_schema, R"({"type":"object","properties":{"k)" + number +
+                                            R"(":{"type":"string","maxLength":9},"n":{"type":"integer"}},)" +
+                                            R"("required":["k)" + number + R"(","n"],"additionalProperties":false})"};
+    case 1: return {GrammarKind::regex, "[a-f]{2,9}(-[0-9]{1,4}){0," + number + "}"};
+    case 2: return {GrammarKind::choice, R"(["yes","no","item )" + number + R"(","yesterday"])"};
+    case 3: return {GrammarKind::json_object, ""};
+    case 4: return {GrammarKind::gbnf, "root ::= (\"<\" [a-z]+ \">\")+ \"" + number + "\""};
     default: return {};
   }
 }
@@ -107,7 +107,8 @@ std::vector<std::unique_ptr<Expected>> run_mixed_solo(int count, std::mt19937_64
     CHECK(harness->add(expected->request, static_cast<uint64_t>(i + 1), expected->solo));
     while (harness->core->has_work()) harness->core->step();
     const bool is_whole = expected->solo.reason == FinishReason::stop;
-    if (is_whole && expected->request.grammar.kind == "json_schema") CHECK_OK(io::parse_json(expected->solo.text));
+    if (is_whole && expected->request.grammar.kind == GrammarKind::json_schema)
+      CHECK_OK(io::parse_json(expected->solo.text));
     all.push_back(std::move(expected));
   }
   return all;
@@ -178,7 +179,7 @@ void run_mixed_schedule(const std::vector<std::unique_ptr<Expected>>& all, uint6
     }
     if (stats.num_preemptions == 0) check_mixed_prefix(entries, id);  // later it may find its own
     ++reach.num_compared;
-    reach.num_guided += !entry.expected->request.grammar.kind.empty();
+    reach.num_guided += (entry.expected->request.grammar.kind != GrammarKind::none);
   }
   reach.num_preemptions += stats.num_preemptions;
   reach.num_hits += stats.cache.num_hits;

@@ -92,7 +92,7 @@ Request any_request(std::mt19937_64& rng, const text::SubwordTokenizer& tokenize
   if (pick(3) == 0) s.stop_ids = {'x', 'y', 'z', '0', '1', '2'};
   if (pick(3) == 0) s.min_tokens = std::min(pick(30), s.max_tokens);
   if (pick(3) == 0) s.stop = {"e", "ab", "\xc3"};
-  if (pick(4) == 0) request.grammar = {"json_schema", kSchema};
+  if (pick(4) == 0) request.grammar = {GrammarKind::json_schema, kSchema};
   if (pick(3) == 0) {
     request.prompt_ids.push_back(tokenizer.find_token("<think>"));
     s.thinking_budget = pick(12);
@@ -202,7 +202,7 @@ PAGODA_TEST(speculation_sixteen_at_once_answer_as_alone) {
       Request& request = cases.back()->request;
       request = is_next ? cases[cases.size() - 2]->request : any_request(rng, *plain.tokenizer);
       if (is_next) ++request.sampling.seed;
-      else if (i % 9 == 0) request.grammar = {"tool_calls", tools};
+      else if (i % 9 == 0) request.grammar = {GrammarKind::tool_calls, tools};
       plain.add(request, i + 1, cases.back()->off);
       plain.run();
     }
