@@ -88,6 +88,9 @@ struct DeviceInfo {
   // Upper bound for the duration of a step, for devices that also drive the display: longer steps freeze the screen.
   // 0: no bound.
   double max_step_seconds = 0;
+  // Most tokens of a step by default. A CPU keeps 256 in its caches; a GPU needs many to be busy, and one that also
+  // drives the display must not be blocked for long.
+  int32_t step_tokens = 256;
   bool has_own_memory = false;    // separate from host memory
   bool runs_beside_host = false;  // submit() returns before the step is done
 };

@@ -82,11 +82,6 @@ int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& p
 
 }  // namespace
 
-int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
-  if (device.name == "cuda") return 2048;
-  return device.name == "metal" ? 512 : 256;
-}
-
 int32_t default_num_seqs(const device::DeviceInfo& device, int64_t left_bytes, int64_t state_slot_bytes,
                          int64_t token_bytes) noexcept {
   if (!device.has_own_memory || device.max_step_seconds > 0) return kFewSequences;
@@ -171,7 +166,7 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   plan.head_state_slot_bytes = layout.hidden_slot_bytes();
   limits.block_size = options.block_size;
   limits.max_num_tokens =
-      options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
+      options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : device.info().step_tokens;
   const int64_t left_bytes = plan.device_limit_bytes - weights_bytes - plan.adapter_bytes - vision_on_device(plan);
   const int32_t num_seqs = options.max_num_seqs > 0 ? options.max_num_seqs
                                                     : default_num_seqs(device.info(), left_bytes, plan.state_slot_bytes,

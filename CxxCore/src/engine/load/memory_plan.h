@@ -13,10 +13,6 @@
 
 namespace pagoda::engine {
 
-// Tokens of a step if max_num_batched_tokens is 0. A CPU keeps 256 in its caches; a GPU needs many to be busy, and
-// one that also drives the display must not be blocked for long.
-int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
-
 constexpr int32_t kFewSequences = 16;
 
 // Running sequences if max_num_seqs is 0: on a card that drives no screen as many as the memory left after the weights

@@ -111,6 +111,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   DeviceInfo info{"cuda",
                   concat(name, ", ", processors, " multiprocessors, CUDA ", version / 1000, ".", version % 1000 / 10),
                   static_cast<int64_t>(std::min(memory / 10 * 9, free / 100 * 97))};  // others may use the GPU too
+  info.step_tokens = 2048;
   info.has_own_memory = true;
   int has_timeout = 0;
   const bool is_known = driver.cuDeviceGetAttribute(&has_timeout, kKernelTimeout, device) == kCudaSuccess;

@@ -40,6 +40,7 @@ class MetalBackend final : public Backend, private Pending {
     info_.description = std::string("Metal on ") + device_->name()->utf8String();
     info_.memory_limit_bytes =
         std::min(static_cast<int64_t>(device_->recommendedMaxWorkingSetSize()), host::memory_limit_bytes());
+    info_.step_tokens = 512;
     info_.runs_beside_host = true;
     info_.max_step_seconds = kMaxStepSeconds;
   }
