@@ -84,8 +84,8 @@ class Replica {
   double begin_step() {
     const int32_t num_decoding = scheduler_.num_decoding();
     const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(num_decoding));
-    if (plan.rows.empty()) return 0;
-    const int32_t num_rows = static_cast<int32_t>(plan.rows.size());
+    if (plan.sequences.empty()) return 0;
+    const int32_t num_rows = static_cast<int32_t>(plan.sequences.size());
     const double seconds = shape_.step_seconds + shape_.token_seconds * (plan.num_tokens() - num_rows);
     budget_.note(plan.num_tokens(), num_rows, seconds, num_decoding);
     busy_seconds_ += seconds;
@@ -99,7 +99,7 @@ class Replica {
     std::vector<Finished> finished;
     const scheduler::StepPlan& plan = scheduler_.plan();
     size_t next_save = 0;
-    for (const scheduler::ScheduledSequence& row : plan.rows) {
+    for (const scheduler::ScheduledSequence& row : plan.sequences) {
       request::Sequence& sequence = *row.sequence;
       sequence.num_computed_tokens += row.num_tokens;
       sequence.has_fresh_slot = false;

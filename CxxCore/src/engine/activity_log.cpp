@@ -42,9 +42,9 @@ static bool is_answering(const Sequence& sequence) noexcept {
 
 StepRecord ActivityLog::describe(const scheduler::StepPlan& plan) noexcept {
   StepRecord record;
-  for (const scheduler::ScheduledSequence& row : plan.rows) {
-    if (is_answering(*row.sequence)) ++record.num_answering;
-    else record.num_read_tokens += row.num_tokens;
+  for (const scheduler::ScheduledSequence& scheduled : plan.sequences) {
+    if (is_answering(*scheduled.sequence)) ++record.num_answering;
+    else record.num_read_tokens += scheduled.num_tokens;
   }
   record.num_drafts = plan.num_drafts();
   record.num_preempted = static_cast<int32_t>(plan.preempted.size());

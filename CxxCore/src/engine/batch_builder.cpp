@@ -53,10 +53,10 @@ static void clear(model::ForwardBatch& batch) {
 }
 
 // Updates row `index` of the tables to the current length of the row's sequence.
-static void update_table(const scheduler::ScheduledSequence& row, int32_t index, int32_t max_blocks_per_seq,
+static void update_table(const scheduler::ScheduledSequence& scheduled, int32_t index, int32_t max_blocks_per_seq,
                          model::ForwardBatch& batch) {
-  request::Sequence& sequence = *row.sequence;
-  const int32_t first = row.keeps_row ? sequence.first_changed_block : 0;
+  request::Sequence& sequence = *scheduled.sequence;
+  const int32_t first = scheduled.keeps_index ? sequence.first_changed_block : 0;
   const int32_t end = static_cast<int32_t>(sequence.block_table.size());
   sequence.first_changed_block = end;
   if (first >= end) return;
@@ -97,10 +97,10 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
   batch.cu_seqlens.push_back(0);
   auto save = plan.saves.begin();
   bool has_images = false, has_adapters = false;
-  for (const scheduler::ScheduledSequence& row : plan.rows) {
-    const request::Sequence& sequence = *row.sequence;
+  for (const scheduler::ScheduledSequence& scheduled : plan.sequences) {
+    const request::Sequence& sequence = *scheduled.sequence;
     has_images = has_images || !sequence.images.empty();
-    const int32_t begin = sequence.num_computed_tokens, end = begin + row.num_tokens + row.num_drafts;
+    const int32_t begin = sequence.num_computed_tokens, end = begin + scheduled.num_tokens + scheduled.num_drafts;
     const int32_t num_tokens = sequence.num_tokens();
     for (int32_t position = begin; position < end; ++position) {
       const int64_t block = sequence.block_table[position / block_size];
@@ -112,11 +112,11 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
       batch.adapters.push_back(sequence.adapter);
     }
     has_adapters = has_adapters || sequence.adapter >= 0;
-    for (; save != plan.saves.end() && save->sequence == row.sequence; ++save)
+    for (; save != plan.saves.end() && save->sequence == scheduled.sequence; ++save)
       batch.state_saves.push_back({batch.cu_seqlens.back() + save->position - begin, sequence.state_slot, save->slot});
     batch.cu_seqlens.push_back(batch.num_tokens());
     batch.context_lens.push_back(end);
-    update_table(row, batch.num_seqs() - 1, max_blocks_per_seq, batch);
+    update_table(scheduled, batch.num_seqs() - 1, max_blocks_per_seq, batch);
     if (has_state) batch.state_slots.push_back(sequence.state_slot);
     if (sequence.has_fresh_slot) batch.fresh_slots.push_back(sequence.state_slot);
     for (int32_t position = num_tokens; position <= end; ++position)

@@ -29,7 +29,7 @@ struct Sequence {
   std::vector<int32_t> block_table;  // KV blocks in order; filled by the scheduler through the BlockManager
   int32_t num_freed_blocks = 0;      // leading entries of block_table that it no longer holds: no layer attends to them
   int32_t first_changed_block = 0;   // entries of block_table before it are unchanged since its last step
-  int32_t batch_row = -1;            // its row in that step
+  int32_t batch_index = -1;          // its place in that step
   int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers
   bool has_fresh_slot = false;       // the slot still contains another sequence's state: zero it in the next step
   bool is_in_flight = false;         // a running step computes its tokens: no other may, and it keeps its blocks

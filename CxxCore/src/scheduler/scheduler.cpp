@@ -25,9 +25,9 @@ Scheduler::Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, ca
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
   restoring_.reserve(static_cast<size_t>(limits.max_num_seqs));
   prompts_.reserve(static_cast<size_t>(limits.max_num_seqs));
-  plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
+  plan_.sequences.reserve(static_cast<size_t>(limits.max_num_seqs));
   arranged_.reserve(static_cast<size_t>(limits.max_num_seqs));
-  row_owners_.assign(static_cast<size_t>(limits.max_num_seqs), 0);
+  index_owners_.assign(static_cast<size_t>(limits.max_num_seqs), 0);
   plan_.preempted.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.copies.blocks.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.copies.slots.reserve(static_cast<size_t>(limits.max_num_seqs));
@@ -50,11 +50,11 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
   return ok_status();
 }
 
-const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows, double now) {
-  max_rows_ = max_rows;
+const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_sequences, double now) {
+  max_sequences_ = max_sequences;
   now_ = now;
   is_short_of_blocks_ = false;
-  plan_.rows.clear();
+  plan_.sequences.clear();
   plan_.preempted.clear();
   plan_.copies.blocks.clear();
   plan_.copies.slots.clear();
@@ -66,7 +66,7 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows, double
   schedule_decodes(budget);
   schedule_drafts(budget);
   if (budget > 0) schedule_prompts(budget);
-  arrange_rows();
+  arrange();
   return plan_;
 }
 
@@ -81,7 +81,7 @@ void Scheduler::schedule_decodes(int32_t& budget) {
   for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
     Sequence* sequence = running_[i];
     if (!sequence->decodes() || sequence->is_in_flight) continue;
-    if (static_cast<int32_t>(plan_.rows.size()) >= max_rows_) return;
+    if (static_cast<int32_t>(plan_.sequences.size()) >= max_sequences_) return;
     while (!blocks_.grow(sequence->block_table, sequence->num_tokens())) {
       is_short_of_blocks_ = !preempt_newest();
       if (is_short_of_blocks_) return;
@@ -105,14 +105,14 @@ int32_t Scheduler::draft_limit(const Sequence& sequence) const noexcept {
 // Drafts use the capacity left over by the tokens that must be computed; nothing is preempted for them.
 void Scheduler::schedule_drafts(int32_t& budget) {
   int32_t rows = limits_.max_draft_rows;
-  for (ScheduledSequence& row : plan_.rows) {
-    Sequence& sequence = *row.sequence;
+  for (ScheduledSequence& scheduled : plan_.sequences) {
+    Sequence& sequence = *scheduled.sequence;
     const auto offered = static_cast<int32_t>(sequence.drafts.size());
     int32_t count = std::min({offered, rows, budget, draft_limit(sequence)});
     if (sequence.num_uncomputed() != 1 || count <= 0) continue;
     if (!blocks_.grow(sequence.block_table, sequence.num_tokens() + count))
       count = static_cast<int32_t>(sequence.block_table.size()) * blocks_.block_size() - sequence.num_tokens();
-    row.num_drafts = count;
+    scheduled.num_drafts = count;
     rows -= count;
     budget -= count;
   }
@@ -136,11 +136,12 @@ void Scheduler::schedule_prompts(int32_t budget) {
   queue_.begin_pass();
   num_tries_ = num_parked_ = 0;
   // The rows so far are of sequences that decode, or the last ones of prompts, which may be scored.
-  const auto answers = [](const ScheduledSequence& row) {
-    return !row.sequence->is_scored || row.sequence->num_computed_tokens >= row.sequence->num_prompt_tokens;
+  const auto answers = [](const ScheduledSequence& scheduled) {
+    return !scheduled.sequence->is_scored ||
+           scheduled.sequence->num_computed_tokens >= scheduled.sequence->num_prompt_tokens;
   };
-  num_scored_left_ = std::ranges::any_of(plan_.rows, answers) ? kScoredBeside : INT32_MAX;
-  for (size_t i = 0; budget > kept && static_cast<int32_t>(plan_.rows.size()) < max_rows_;) {
+  num_scored_left_ = std::ranges::any_of(plan_.sequences, answers) ? kScoredBeside : INT32_MAX;
+  for (size_t i = 0; budget > kept && static_cast<int32_t>(plan_.sequences.size()) < max_sequences_;) {
     Sequence* sequence = i < prompts_.size() ? prompts_[i] : nullptr;
     if (Sequence* newcomer = next_newcomer(sequence)) {
       if (!admit(newcomer)) continue;
@@ -242,7 +243,7 @@ const std::vector<Sequence*>& Scheduler::find_to_restore() noexcept {
 
 void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget) {
   const int32_t taken = std::min(num_tokens, budget);
-  plan_.rows.push_back({.sequence = sequence, .num_tokens = taken});
+  plan_.sequences.push_back({.sequence = sequence, .num_tokens = taken});
   budget -= taken;
   sequence->num_planned_tokens = sequence->num_computed_tokens + taken;
   sequence->waits_since = now_;
@@ -261,31 +262,31 @@ void Scheduler::plan_saves(const Sequence* sequence, int32_t num_tokens) {
   }
 }
 
-// A sequence keeps its row in the batch, so that the model's data per row (the block tables) stays valid; others
+// A sequence keeps its place in the batch, so that the model's data there (the block tables) stays valid; others
 // fill the gaps. When a sequence ends, at most one other moves, instead of all after it.
-void Scheduler::arrange_rows() {
-  const int32_t num_rows = static_cast<int32_t>(plan_.rows.size());
-  arranged_.assign(plan_.rows.size(), {});
-  const auto assign = [&](ScheduledSequence row, int32_t index, bool keeps_row) {
-    row.keeps_row = keeps_row;
-    row.sequence->batch_row = index;
-    row_owners_[index] = row.sequence->id;
-    arranged_[index] = row;
+void Scheduler::arrange() {
+  const int32_t num_sequences = static_cast<int32_t>(plan_.sequences.size());
+  arranged_.assign(plan_.sequences.size(), {});
+  const auto assign = [&](ScheduledSequence scheduled, int32_t index, bool keeps_index) {
+    scheduled.keeps_index = keeps_index;
+    scheduled.sequence->batch_index = index;
+    index_owners_[index] = scheduled.sequence->id;
+    arranged_[index] = scheduled;
   };
   const auto is_at_home = [&](const Sequence& s) {
-    return s.batch_row >= 0 && s.batch_row < num_rows && row_owners_[s.batch_row] == s.id;
+    return s.batch_index >= 0 && s.batch_index < num_sequences && index_owners_[s.batch_index] == s.id;
   };
-  for (const ScheduledSequence& row : plan_.rows)
-    if (is_at_home(*row.sequence)) assign(row, row.sequence->batch_row, true);
+  for (const ScheduledSequence& scheduled : plan_.sequences)
+    if (is_at_home(*scheduled.sequence)) assign(scheduled, scheduled.sequence->batch_index, true);
   int32_t hole = 0;
-  for (const ScheduledSequence& row : plan_.rows) {
-    if (is_at_home(*row.sequence)) continue;
+  for (const ScheduledSequence& scheduled : plan_.sequences) {
+    if (is_at_home(*scheduled.sequence)) continue;
     while (arranged_[hole].sequence) ++hole;
-    assign(row, hole, false);
+    assign(scheduled, hole, false);
   }
-  std::swap(plan_.rows, arranged_);
+  std::swap(plan_.sequences, arranged_);
   std::ranges::sort(plan_.saves, {},
-                    [](const PlannedSave& save) { return std::pair(save.sequence->batch_row, save.position); });
+                    [](const PlannedSave& save) { return std::pair(save.sequence->batch_index, save.position); });
 }
 
 // Rows already planned in this step belong to older sequences, so a preempted one is never among them.

@@ -53,31 +53,31 @@ constexpr int32_t kOldestPart = 4;  // the oldest prompt gets one part in this m
 
 struct ScheduledSequence {
   request::Sequence* sequence = nullptr;
-  int32_t num_tokens = 0;  // tokens of sequence->tokens to compute, from num_computed_tokens on
-  bool keeps_row = false;  // it was in the same row when it last ran, and no other sequence has been there since
-  int32_t num_drafts = 0;  // drafts of sequence->drafts to verify, after its last token
+  int32_t num_tokens = 0;    // tokens of sequence->tokens to compute, from num_computed_tokens on
+  bool keeps_index = false;  // it had the same place in the batch when it last ran, and no other has had it since
+  int32_t num_drafts = 0;    // drafts of sequence->drafts to verify, after its last token
 };
 
-struct PlannedSave {  // a copy of a row's recurrent state during the step
+struct PlannedSave {  // a copy of a sequence's recurrent state during the step
   const request::Sequence* sequence = nullptr;
   int32_t position = 0;  // number of tokens before it
   int32_t slot = -1;     // reserved
 };
 
 struct StepPlan {
-  std::vector<ScheduledSequence> rows;        // in the order of the batch
-  cache::PrefixCache::Copies copies;          // executed before the rows
+  std::vector<ScheduledSequence> sequences;   // in the order of the batch
+  cache::PrefixCache::Copies copies;          // executed before the sequences
   std::vector<PlannedSave> saves;             // in the order of the batch
   std::vector<request::Sequence*> preempted;  // back in the queue; their blocks and slots are already free
 
   int32_t num_drafts() const noexcept {
     int32_t n = 0;
-    for (const ScheduledSequence& row : rows) n += row.num_drafts;
+    for (const ScheduledSequence& scheduled : sequences) n += scheduled.num_drafts;
     return n;
   }
   int32_t num_tokens() const noexcept {
     int32_t n = 0;
-    for (const ScheduledSequence& row : rows) n += row.num_tokens + row.num_drafts;
+    for (const ScheduledSequence& scheduled : sequences) n += scheduled.num_tokens + scheduled.num_drafts;
     return n;
   }
 };
@@ -112,8 +112,9 @@ class Scheduler {
 
   // The next step, of at most `max_tokens` tokens or the number of running sequences, whichever is more. Blocks for
   // every planned token are in the block tables when this returns. Valid until the next call. Sequences in flight are
-  // not planned, and `max_rows` leaves others for the next step. `now` in seconds, of any clock that never goes back.
-  const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX, double now = 0);
+  // not planned, and `max_sequences` leaves others for the next step. `now` in seconds, of any clock that never goes
+  // back.
+  const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_sequences = INT32_MAX, double now = 0);
   const StepPlan& plan() const noexcept { return plan_; }  // the last plan; incomplete if schedule() threw
 
   // How many drafts may follow the one token that a sequence must compute. None may complete a block of the recurrent
@@ -157,7 +158,7 @@ class Scheduler {
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   bool preempt_newest();  // false if the newest is in flight
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
-  void arrange_rows();
+  void arrange();
 
   EngineLimits limits_;
   cache::BlockManager& blocks_;
@@ -170,9 +171,9 @@ class Scheduler {
   std::vector<request::Sequence*> prompts_;    // the running ones being read, in the order of this step
   StepPlan plan_;
   std::function<void(request::Sequence&)> before_preempting_;
-  std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are being ordered
-  std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
-  int32_t max_rows_ = INT32_MAX;             // of this step
+  std::vector<ScheduledSequence> arranged_;  // the sequences of plan_ while they are being ordered
+  std::vector<uint64_t> index_owners_;       // [max_num_seqs] id of the sequence that last had each place of a batch
+  int32_t max_sequences_ = INT32_MAX;        // of this step
   bool is_short_of_blocks_ = false;          // in this step, until sequences in flight have ended
   int32_t num_tries_ = 0;                    // in this step, to admit a sequence that had to wait
   int32_t num_parked_ = 0;                   // in this step

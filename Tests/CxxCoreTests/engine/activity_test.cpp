@@ -144,7 +144,7 @@ PAGODA_TEST(activity_costs_no_allocation_in_a_step) {
     scheduler.add(&sequences[i]);
   }
   const scheduler::StepPlan& plan = scheduler.schedule();
-  CHECK_EQ(plan.rows.size(), size_t{2});
+  CHECK_EQ(plan.sequences.size(), size_t{2});
   ActivityLog log;
   log.open();
   {

@@ -28,12 +28,12 @@ PAGODA_TEST(flights_end_in_the_order_of_their_launch) {
 
 PAGODA_TEST(flights_keep_a_step_until_the_next_launch) {
   Flights flights(1, EngineLimits{.max_num_seqs = 2});
-  flights.next().plan.rows.push_back({.sequence = nullptr, .num_tokens = 7});
+  flights.next().plan.sequences.push_back({.sequence = nullptr, .num_tokens = 7});
   flights.push();
   const Flight& flight = flights.oldest();
   flights.pop();  // its rows are committed after this
-  CHECK_EQ(flight.plan.rows.size(), 1u);
-  CHECK_EQ(flight.plan.rows[0].num_tokens, 7);
+  CHECK_EQ(flight.plan.sequences.size(), 1u);
+  CHECK_EQ(flight.plan.sequences[0].num_tokens, 7);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::vector<float> prompt_logits(const VisionAnswers& answers, LoadedModel& load
   while (sequence.num_uncomputed() > 0) {
     scheduler::StepPlan plan;
     const int32_t num_tokens = std::min({chunk, sequence.num_uncomputed(), loaded.core.limits.max_logits_rows});
-    plan.rows.push_back({&sequence, num_tokens});
+    plan.sequences.push_back({&sequence, num_tokens});
     build_batch(plan, loaded.core.limits.block_size, loaded.core.limits.max_blocks_per_seq, has_state, batch);
     batch.logits_rows.clear();
     for (int32_t row = 0; row < num_tokens; ++row) batch.logits_rows.push_back(row);

@@ -44,7 +44,7 @@ struct MtpRunner {
 
   void feed(int32_t count, bool skips_rows = false, bool skips_states = false) {
     scheduler::StepPlan plan;
-    plan.rows.push_back({&sequence, count});
+    plan.sequences.push_back({&sequence, count});
     const engine::CoreConfig& core = loaded.core;
     engine::build_batch(plan, core.limits.block_size, core.limits.max_blocks_per_seq, core.limits.has_state(), batch);
     batch.feeds_head = true;

@@ -51,7 +51,7 @@ struct Harness {
   }
 
   void commit(const StepPlan& plan) {
-    for (const ScheduledSequence& row : std::vector<ScheduledSequence>(plan.rows)) {
+    for (const ScheduledSequence& row : std::vector<ScheduledSequence>(plan.sequences)) {
       Sequence& s = *row.sequence;
       s.num_computed_tokens += row.num_tokens;
       s.has_fresh_slot = false;
@@ -73,14 +73,14 @@ struct Harness {
     std::set<const Sequence*> seen;
     bool has_prompts = false;
     CHECK(plan.num_tokens() <= limits.max_num_tokens);
-    CHECK(static_cast<int32_t>(plan.rows.size()) <= limits.max_num_seqs);
-    for (const ScheduledSequence& row : plan.rows) {
+    CHECK(static_cast<int32_t>(plan.sequences.size()) <= limits.max_num_seqs);
+    for (const ScheduledSequence& row : plan.sequences) {
       const Sequence& s = *row.sequence;
       CHECK(seen.insert(&s).second);
       CHECK(s.state == SequenceState::running);
       CHECK(row.num_tokens >= 1 && row.num_tokens <= s.num_uncomputed());
       CHECK(static_cast<int64_t>(s.block_table.size()) >= blocks.blocks_for(s.num_computed_tokens + row.num_tokens));
-      CHECK_EQ(&s, plan.rows[static_cast<size_t>(s.batch_row)].sequence);
+      CHECK_EQ(&s, plan.sequences[static_cast<size_t>(s.batch_index)].sequence);
       has_prompts = has_prompts || s.num_uncomputed() > 1;
     }
     for (const auto& [id, s] : alive) {  // prompts get the tokens left by decodes

@@ -28,8 +28,8 @@ PAGODA_TEST(scheduler_cuts_long_prompts_to_the_token_budget) {
   std::vector<int> chunks;
   for (int i = 0; i < 3; ++i) {
     const StepPlan& plan = harness.scheduler.schedule();
-    REQUIRE(plan.rows.size() == 1);
-    chunks.push_back(plan.rows[0].num_tokens);
+    REQUIRE(plan.sequences.size() == 1);
+    chunks.push_back(plan.sequences[0].num_tokens);
     harness.commit(plan);
   }
   CHECK(chunks == (std::vector<int>{32, 32, 6}));
@@ -42,9 +42,9 @@ PAGODA_TEST(scheduler_runs_decodes_before_prompts) {
   harness.commit(harness.scheduler.schedule());
   Sequence* second = harness.add(20, 8);
   const StepPlan& plan = harness.scheduler.schedule();
-  REQUIRE(plan.rows.size() == 2);
-  CHECK(plan.rows[0].sequence == first && plan.rows[0].num_tokens == 1);
-  CHECK(plan.rows[1].sequence == second && plan.rows[1].num_tokens == 7);
+  REQUIRE(plan.sequences.size() == 2);
+  CHECK(plan.sequences[0].sequence == first && plan.sequences[0].num_tokens == 1);
+  CHECK(plan.sequences[1].sequence == second && plan.sequences[1].num_tokens == 7);
 }
 
 PAGODA_TEST(scheduler_reads_a_short_prompt_beside_a_long_one) {
@@ -77,8 +77,8 @@ PAGODA_TEST(scheduler_runs_urgent_classes_first) {
   std::vector<int32_t> order;
   while (harness.scheduler.has_work()) {
     const StepPlan& plan = harness.scheduler.schedule();
-    REQUIRE(plan.rows.size() == 1);
-    order.push_back(static_cast<int32_t>(std::ranges::find(added, plan.rows[0].sequence) - added.begin()));
+    REQUIRE(plan.sequences.size() == 1);
+    order.push_back(static_cast<int32_t>(std::ranges::find(added, plan.sequences[0].sequence) - added.begin()));
     harness.commit(plan);
   }
   CHECK(order == (std::vector<int32_t>{2, 0, 4, 1, 3}));
@@ -91,8 +91,8 @@ PAGODA_TEST(scheduler_preempts_the_least_urgent) {
   harness.commit(harness.scheduler.schedule());
   const StepPlan& plan = harness.scheduler.schedule();
   CHECK(plan.preempted == std::vector<Sequence*>{old});
-  REQUIRE(plan.rows.size() == 1);
-  CHECK(plan.rows[0].sequence == urgent);
+  REQUIRE(plan.sequences.size() == 1);
+  CHECK(plan.sequences[0].sequence == urgent);
 }
 
 // One client with a hundred requests and two with a few: while all wait, each gets a third of the tokens.
@@ -103,7 +103,7 @@ PAGODA_TEST(scheduler_gives_clients_equal_shares) {
   for (int i = 0; i < 20; ++i) harness.add(40, 8, 0, "a"), harness.add(40, 8, 0, "b");
   for (int i = 0; i < 60; ++i) {
     const StepPlan& plan = harness.scheduler.schedule();
-    for (const ScheduledSequence& row : plan.rows) used[row.sequence->share_id] += row.num_tokens;
+    for (const ScheduledSequence& row : plan.sequences) used[row.sequence->share_id] += row.num_tokens;
     harness.commit(plan);
   }
   const int64_t total = used["busy"] + used["a"] + used["b"];
@@ -125,7 +125,7 @@ PAGODA_TEST(scheduler_forgets_old_shares_after_an_idle_time) {
   for (int i = 0; i < 20; ++i) harness.add(40, 8, 0, "light"), harness.add(40, 8, 0, "heavy");
   for (int i = 0; i < 30; ++i) {
     const StepPlan& plan = harness.scheduler.schedule();
-    for (const ScheduledSequence& row : plan.rows) used[row.sequence->share_id] += row.num_tokens;
+    for (const ScheduledSequence& row : plan.sequences) used[row.sequence->share_id] += row.num_tokens;
     harness.commit(plan);
   }
   CHECK(used["light"] > 200);
@@ -153,7 +153,7 @@ PAGODA_TEST(scheduler_starves_no_request) {
     while (victim->state == SequenceState::waiting && !test::failed()) {
       add_shorts();
       const StepPlan& plan = harness.scheduler.schedule();
-      for (const ScheduledSequence& row : plan.rows)
+      for (const ScheduledSequence& row : plan.sequences)
         if (row.sequence->id > id && passed.insert(row.sequence->id).second) ++num_admitted_before;
       harness.commit(plan);
       CHECK(num_admitted_before <= (k + 1) * kMaxPasses);
@@ -165,7 +165,7 @@ PAGODA_TEST(scheduler_starves_no_request) {
       add_shorts();
       const StepPlan& plan = harness.scheduler.schedule();
       int32_t num_decodes = 0;
-      for (const ScheduledSequence& row : plan.rows) num_decodes += row.sequence->num_uncomputed() == 1;
+      for (const ScheduledSequence& row : plan.sequences) num_decodes += row.sequence->num_uncomputed() == 1;
       least = std::min(least, std::max(1, (tokens - num_decodes) / kOldestPart));
       harness.commit(plan);
       CHECK(num_steps <= (2000 + older_tokens) / least + num_older + 1);
@@ -180,8 +180,8 @@ PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
   harness.commit(harness.scheduler.schedule());         // both computed their prompt: one block each
   const StepPlan& plan = harness.scheduler.schedule();  // each needs a second block, one is free
   CHECK(plan.preempted == std::vector<Sequence*>{young});
-  REQUIRE(plan.rows.size() == 1);
-  CHECK(plan.rows[0].sequence == old);
+  REQUIRE(plan.sequences.size() == 1);
+  CHECK(plan.sequences[0].sequence == old);
   CHECK_EQ(young->num_computed_tokens, 0);
   CHECK_EQ(young->num_preemptions, 1);
   harness.check_accounts();
@@ -221,7 +221,7 @@ static void run_random_stream(uint64_t seed) {
     }
     const bool had_work = harness.scheduler.has_work();
     const StepPlan& plan = harness.scheduler.schedule();
-    if (had_work && plan.preempted.empty()) CHECK(!plan.rows.empty());  // always makes progress
+    if (had_work && plan.preempted.empty()) CHECK(!plan.sequences.empty());  // always makes progress
     harness.check_plan(plan);
     harness.check_accounts();
     harness.commit(plan);

@@ -15,15 +15,15 @@ using request::Sequence;
 void EngineCore::commit(Flight& flight) noexcept {
   size_t logits_row = 0;
   sampler_.sample_ahead(flight.plan, requests_);
-  for (const scheduler::ScheduledSequence& row : flight.plan.rows) {
-    Sequence& sequence = *row.sequence;
-    sequence.num_computed_tokens += row.num_tokens;
+  for (const scheduler::ScheduledSequence& scheduled : flight.plan.sequences) {
+    Sequence& sequence = *scheduled.sequence;
+    sequence.num_computed_tokens += scheduled.num_tokens;
     sequence.has_fresh_slot = false;
-    recorder_.add_computed(row.num_tokens);
+    recorder_.add_computed(scheduled.num_tokens);
     const size_t own_row = logits_row;
-    if (sequence.num_uncomputed() == 0) logits_row += static_cast<size_t>(1 + row.num_drafts);
+    if (sequence.num_uncomputed() == 0) logits_row += static_cast<size_t>(1 + scheduled.num_drafts);
     try {
-      commit_row(row, own_row, flight);
+      commit_row(scheduled, own_row, flight);
     } catch (const std::exception&) {
       give_back_saves(flight, &sequence);
       finish(requests_.of(sequence), FinishReason::error, status_of_exception());
@@ -31,17 +31,17 @@ void EngineCore::commit(Flight& flight) noexcept {
   }
 }
 
-void EngineCore::commit_row(const scheduler::ScheduledSequence& row, size_t logits_row, Flight& flight) {
-  ActiveRequest& request = requests_.of(*row.sequence);
-  publish(*row.sequence, flight);
+void EngineCore::commit_row(const scheduler::ScheduledSequence& scheduled, size_t logits_row, Flight& flight) {
+  ActiveRequest& request = requests_.of(*scheduled.sequence);
+  publish(*scheduled.sequence, flight);
   if (request.is_cancelled) return finish(request, FinishReason::cancelled, ok_status());
   if (request.score_end) {
     const FinishReason reason = request.score_end->is_ok() ? FinishReason::stop : FinishReason::error;
     return finish(request, reason, Status(*request.score_end));
   }
-  const bool is_sampled = row.sequence->num_uncomputed() == 0;
+  const bool is_sampled = scheduled.sequence->num_uncomputed() == 0;
   if (is_sampled && request.is_pooled()) finish(request, FinishReason::stop, ok_status());
-  else if (is_sampled) commit_tokens(request, row.num_drafts, logits_row);
+  else if (is_sampled) commit_tokens(request, scheduled.num_drafts, logits_row);
   else events_.add_progress(request);
 }
 

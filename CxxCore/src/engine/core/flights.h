@@ -31,7 +31,7 @@ class Flights {
  public:
   Flights(int32_t max_flights, const EngineLimits& limits) : ring_(static_cast<size_t>(max_flights)) {
     for (Flight& flight : ring_) {  // for the largest step, so that no plan allocates
-      flight.plan.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
+      flight.plan.sequences.reserve(static_cast<size_t>(limits.max_num_seqs));
       flight.plan.saves.reserve(static_cast<size_t>(limits.max_state_saves));
       flight.plan.copies.blocks.reserve(static_cast<size_t>(limits.max_num_seqs));
       flight.plan.copies.slots.reserve(static_cast<size_t>(limits.max_num_seqs));

@@ -11,12 +11,12 @@ namespace pagoda::engine {
 // After a failed step the caches of its sequences are unreliable, so these sequences end; the others continue.
 void EngineCore::fail_rows(Flight& flight, const Status& status) noexcept {
   give_back_saves(flight, nullptr);
-  for (const scheduler::ScheduledSequence& row : flight.plan.rows) {
+  for (const scheduler::ScheduledSequence& scheduled : flight.plan.sequences) {
     Status own = copy_of(status);
     // Errors of the request were reported when it was submitted; this one is an engine error.
     if (own.code == StatusCode::invalid_argument || own.code == StatusCode::unsupported)
       own.code = StatusCode::internal;
-    finish(requests_.of(*row.sequence), FinishReason::error, std::move(own));
+    finish(requests_.of(*scheduled.sequence), FinishReason::error, std::move(own));
   }
 }
 

@@ -61,13 +61,13 @@ bool EngineCore::launch_next() noexcept {
   drafting_.draft(requests_);
   if (!plan(flight)) return false;
   if (preempted) PrefixRestorer::note_plan(*preempted);
-  if (flight.plan.rows.empty()) return false;
+  if (flight.plan.sequences.empty()) return false;
   flight.status = build(flight);
   flight.launched = Clock::now();
-  for (const scheduler::ScheduledSequence& row : flight.plan.rows) {
-    ActiveRequest& request = requests_.of(*row.sequence);
+  for (const scheduler::ScheduledSequence& scheduled : flight.plan.sequences) {
+    ActiveRequest& request = requests_.of(*scheduled.sequence);
     if (!request.first_scheduled) request.first_scheduled = flight.launched;
-    row.sequence->is_in_flight = true;
+    scheduled.sequence->is_in_flight = true;
   }
   flights_.push();
   flight.step_index = recorder_.note_launch(flight.launched - flight.begin);
@@ -98,10 +98,10 @@ bool EngineCore::plan(Flight& flight) noexcept {
   try {
     // Several flights share the sequences evenly.
     const int32_t num_seqs = std::min(scheduler_.num_running() + scheduler_.num_waiting(), config_.limits.max_num_seqs);
-    const int32_t max_rows = std::max(1, (num_seqs + flights_.max_size() - 1) / flights_.max_size());
+    const int32_t max_sequences = std::max(1, (num_seqs + flights_.max_size() - 1) / flights_.max_size());
     const int32_t num_decoding = scheduler_.num_decoding();
-    flight.num_decoding = std::min(num_decoding, max_rows);
-    flight.plan = scheduler_.schedule(budget_.max_tokens(num_decoding), max_rows, now());
+    flight.num_decoding = std::min(num_decoding, max_sequences);
+    flight.plan = scheduler_.schedule(budget_.max_tokens(num_decoding), max_sequences, now());
     return true;
   } catch (const std::exception&) {
     for (const scheduler::PlannedSave& save : scheduler_.plan().saves) cache_.give_back_slot(save.slot);
@@ -132,8 +132,8 @@ Status EngineCore::build(Flight& flight) noexcept {
     batch_.skips_head_rows = !flight.has_prompts && drafting_.skips_head();
     batch_.skips_head_states = batch_.skips_head_rows && drafting_.head_rests();
     const bool has_scores = scorer_.find_rows(flight.plan, requests_, batch_);
-    batch_.keeps_states = has_scores || std::ranges::any_of(flight.plan.rows, [this](const auto& row) {
-                            return requests_.of(*row.sequence).is_pooled();
+    batch_.keeps_states = has_scores || std::ranges::any_of(flight.plan.sequences, [this](const auto& scheduled) {
+                            return requests_.of(*scheduled.sequence).is_pooled();
                           });
     if (!flights_.overlap()) sampler_.ask(flight.plan, requests_, batch_);
     flight.decode = {.num_sequences = batch_.num_seqs(),
@@ -169,7 +169,7 @@ void EngineCore::land_oldest() noexcept {
   if (status.is_ok()) status = add_pooled_states(flight.plan, requests_, batch_, model_);
   faults_.note(status);
   flights_.pop();
-  for (const scheduler::ScheduledSequence& row : flight.plan.rows) row.sequence->is_in_flight = false;
+  for (const scheduler::ScheduledSequence& scheduled : flight.plan.sequences) scheduled.sequence->is_in_flight = false;
   const bool is_watched = activity().is_open();
   StepRecord record = is_watched ? ActivityLog::describe(flight.plan) : StepRecord();
   const int64_t num_before = recorder_.num_generated_tokens();
@@ -190,7 +190,7 @@ Status EngineCore::finish_model(const Flight& flight) noexcept {
   Status status = run_guarded([&] { return model_.finish(); });
   const Clock::duration time = Clock::now() - flight.launched;
   recorder_.note_forward(time);
-  budget_.note(flight.num_tokens, static_cast<int32_t>(flight.plan.rows.size()) + flight.plan.num_drafts(),
+  budget_.note(flight.num_tokens, static_cast<int32_t>(flight.plan.sequences.size()) + flight.plan.num_drafts(),
                seconds(time), flight.num_decoding);
   return status;
 }

@@ -46,7 +46,7 @@ Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model
   sequence.state_slot = core.limits.has_state() ? 0 : -1;
   sequence.has_fresh_slot = core.limits.has_state();
   scheduler::StepPlan step;
-  step.rows.push_back({&sequence, count});
+  step.sequences.push_back({&sequence, count});
   model::ForwardBatch batch;
   reserve_batch(batch, core.limits);
   build_batch(step, core.limits.block_size, core.limits.max_blocks_per_seq, core.limits.has_state(), batch);

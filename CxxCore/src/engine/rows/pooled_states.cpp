@@ -24,10 +24,10 @@ static Status add_states(ActiveRequest& request, int32_t first_row, int32_t num_
 Status add_pooled_states(const scheduler::StepPlan& plan, const RequestTable& requests,
                          const model::ForwardBatch& batch, model::Model& model) noexcept {
   try {
-    for (size_t b = 0; b < plan.rows.size(); ++b) {
-      ActiveRequest& request = requests.of(*plan.rows[b].sequence);
+    for (size_t b = 0; b < plan.sequences.size(); ++b) {
+      ActiveRequest& request = requests.of(*plan.sequences[b].sequence);
       if (!request.is_pooled()) continue;
-      PAGODA_RETURN_IF_ERROR(add_states(request, batch.cu_seqlens[b], plan.rows[b].num_tokens, model));
+      PAGODA_RETURN_IF_ERROR(add_states(request, batch.cu_seqlens[b], plan.sequences[b].num_tokens, model));
     }
     return ok_status();
   } catch (const std::exception&) {

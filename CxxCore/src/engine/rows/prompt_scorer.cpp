@@ -23,14 +23,14 @@ PromptScorer::PromptScorer(model::Model& model, MaskGate& masks, TokenSampler& s
 bool PromptScorer::find_rows(const scheduler::StepPlan& plan, const RequestTable& requests,
                              const model::ForwardBatch& batch) {
   rows_.clear();
-  for (size_t b = 0; b < plan.rows.size(); ++b) {
-    const request::Sequence& sequence = *plan.rows[b].sequence;
+  for (size_t b = 0; b < plan.sequences.size(); ++b) {
+    const request::Sequence& sequence = *plan.sequences[b].sequence;
     ActiveRequest& request = requests.of(sequence);
     if (!request.is_scored()) continue;
     const int32_t begin = sequence.num_computed_tokens;
     const int32_t last = request.is_checked ? sequence.num_tokens() : sequence.num_prompt_tokens;
     const int32_t first = request.num_prompt_logprobs >= 0 ? 0 : sequence.num_prompt_tokens - 1;
-    const int32_t end = std::min(begin + plan.rows[b].num_tokens, last - 1);  // the last token has no successor
+    const int32_t end = std::min(begin + plan.sequences[b].num_tokens, last - 1);  // the last token has no successor
     for (int32_t position = std::max({begin, first, request.num_scored}); position < end; ++position)
       rows_.push_back({&request, batch.cu_seqlens[b] + position - begin, position});
   }

@@ -61,13 +61,13 @@ Draw TokenSampler::draw_for(ActiveRequest& request, const Thinking& thinking, st
 // Fetching a row of 248,000 logits from a GPU takes longer than sampling a token there: a device that samples exactly
 // as the sampler does gets the parameters, unless the request needs more of the row than its most likely tokens.
 void TokenSampler::ask(const scheduler::StepPlan& plan, const RequestTable& requests, model::ForwardBatch& batch) {
-  for (const scheduler::ScheduledSequence& row : plan.rows) {
-    if (row.num_tokens < row.sequence->num_uncomputed()) continue;
-    ActiveRequest& request = requests.of(*row.sequence);
+  for (const scheduler::ScheduledSequence& scheduled : plan.sequences) {
+    if (scheduled.num_tokens < scheduled.sequence->num_uncomputed()) continue;
+    ActiveRequest& request = requests.of(*scheduled.sequence);
     Thinking thinking = request.thinking;  // its state if the drafts are accepted
-    for (int32_t i = 0; i <= row.num_drafts; ++i) {
-      if (i > 0) thinking.note(row.sequence->drafts[i - 1]);
-      const auto ahead = std::span<const int32_t>(row.sequence->drafts).first(static_cast<size_t>(i));
+    for (int32_t i = 0; i <= scheduled.num_drafts; ++i) {
+      if (i > 0) thinking.note(scheduled.sequence->drafts[i - 1]);
+      const auto ahead = std::span<const int32_t>(scheduled.sequence->drafts).first(static_cast<size_t>(i));
       batch.draws.push_back(draw_for(request, thinking, ahead, batch));
     }
   }
@@ -92,12 +92,12 @@ void TokenSampler::sample_ahead(const scheduler::StepPlan& plan, const RequestTa
   if (!row_sampler_) return;
   row_sampler_->begin();
   size_t next_row = 0;
-  for (const scheduler::ScheduledSequence& row : plan.rows) {
-    if (row.num_tokens < row.sequence->num_uncomputed()) continue;
+  for (const scheduler::ScheduledSequence& scheduled : plan.sequences) {
+    if (scheduled.num_tokens < scheduled.sequence->num_uncomputed()) continue;
     const size_t logits_row = next_row;
-    next_row += static_cast<size_t>(1 + row.num_drafts);
+    next_row += static_cast<size_t>(1 + scheduled.num_drafts);
     if (is_picked(logits_row)) continue;
-    ActiveRequest& request = requests.of(*row.sequence);
+    ActiveRequest& request = requests.of(*scheduled.sequence);
     try {
       if (!may_sample_ahead(request)) continue;
       sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
