@@ -16,7 +16,7 @@
 
 #include "base/concat.h"
 #include "device/registry.h"
-#include "engine/load/loader.h"
+#include "engine/load/text_files.h"
 #include "io/model_files.h"
 #include "model/model.h"
 #include "model/weights/tied_head.h"

@@ -3,3 +3,4 @@
 #include "../../src/engine/load/fingerprint.cpp"
 #include "../../src/engine/load/loader.cpp"
 #include "../../src/engine/load/lora.cpp"
+#include "../../src/engine/load/memory_plan.cpp"

@@ -9,6 +9,7 @@
 #include "api/guard.h"
 #include "engine/engine_thread.h"
 #include "engine/load/loader.h"
+#include "engine/load/text_files.h"
 
 void pagoda_engine_retain(pagoda::Engine* engine) noexcept { pagoda::api::retain(engine->references_); }
 

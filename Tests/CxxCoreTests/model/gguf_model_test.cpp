@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "engine/load/loader.h"
+#include "engine/load/text_files.h"
 #include "io/gguf/gguf_file.h"
 #include "model/checkpoint_editor.h"
 #include "model/model_runner.h"

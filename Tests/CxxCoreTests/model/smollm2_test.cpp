@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "base/json.h"
-#include "engine/load/loader.h"
+#include "engine/load/text_files.h"
 #include "model/model_runner.h"
 #include "text/detokenizer.h"
 

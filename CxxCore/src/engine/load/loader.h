@@ -38,8 +38,4 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
 // The same checks and the same plan, without reading weights or allocating pools.
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options);
 
-// Null without an error if the folder has no such file.
-Result<std::shared_ptr<const text::SubwordTokenizer>> load_tokenizer_file(const io::ModelFiles& files);
-Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files);
-
 }  // namespace pagoda::engine
