@@ -137,8 +137,10 @@ extension FieldReader {
     ]
     var found = try old.compactMap { key, kind in try self[key].map { (try Self.guided(kind, $0, key), key) } }
     if let outputs = try object("structured_outputs") {
-      for member in outputs.members where member.value != .null && member.value != .bool(false) {
+      for member in outputs.members where member.value != .null {
         if ["whitespace_pattern", "disable_any_whitespace"].contains(member.key) { continue }
+        let isFlag = !["json", "regex", "choice", "grammar"].contains(member.key)
+        if isFlag && member.value == .bool(false) { continue }
         let field = "structured_outputs.\(member.key.prefix(60))"
         found.append((try Self.guided(member.key, member.value, field), "structured_outputs"))
       }
@@ -186,20 +188,26 @@ extension FieldReader {
   /// The constraint given by `type` of an object such as `response_format`; `schema` is in it or in `json_schema`.
   func grammar(_ key: String) throws -> Request.Grammar? {
     guard let format = try object(key) else { return nil }
-    let holder = try format.object("json_schema") ?? format
-    _ = (try holder.string("name"), try holder.flag("strict"))
-    let schema = holder["schema"]
-    if let schema, schema.objectValue == nil && schema.boolValue == nil {
-      throw APIError.invalid("\(holder.path)schema must be an object", param: holder.path + "schema")
-    }
+    let wrapped = try format.object("json_schema")
+    // Wrong kinds are refused also where the type does not use the member.
+    let own = try format.formatSchema()
+    let schema = try wrapped.map { try $0.formatSchema() } ?? own
     switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {
     case "text": return nil
     case "json_object": return .jsonObject
     case "json_schema":
-      guard let schema else { throw holder.missing("schema") }
+      guard let schema else { throw (wrapped ?? format).missing("schema") }
       return .jsonSchema(schema.text)
     default: throw format.missing("type")
     }
+  }
+
+  /// The schema of a format, if it has one.
+  private func formatSchema() throws -> JSONValue? {
+    _ = (try string("name"), try flag("strict"))
+    guard let schema = self["schema"] else { return nil }
+    if schema.objectValue != nil || schema.boolValue != nil { return schema }
+    throw APIError.invalid("\(path)schema must be an object", param: path + "schema")
   }
 
   /// Variables for the chat template: plain values only, and none that the server sets itself.

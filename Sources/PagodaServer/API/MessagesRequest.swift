@@ -49,7 +49,10 @@ struct MessagesRequest: Sendable {
     generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammarField = fields["output_format"] == nil ? "output_config" : "output_format"
-    generation.grammar = try fields.grammar("output_format") ?? fields.object("output_config")?.grammar("format")
+    let config = try fields.object("output_config")
+    _ = try config?.choice("effort", of: Thinking.efforts)
+    let grammar = try config?.grammar("format")  // checked also beside `output_format`, which counts
+    generation.grammar = try fields.grammar("output_format") ?? grammar
     try generation.checkContinued()
   }
 
