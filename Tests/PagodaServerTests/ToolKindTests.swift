@@ -77,6 +77,16 @@ import Testing
     }
   }
 
+  /// Such grammars once kept a thread of the server busy for ever, or overflowed its stack.
+  @Test func grammars_that_refer_to_rules_too_often_are_refused() throws {
+    let doubled = (0..<40).map { "r\($0): r\($0 + 1) r\($0 + 1)" }.joined(separator: "\n") + "\nr40:"
+    let chained = (0..<5000).map { "r\($0): r\($0 + 1)" }.joined(separator: "\n") + "\nr5000: \"x\""
+    let repeated = (0..<60).map { "r\($0): r\($0 + 1)?" }.joined(separator: "\n") + "\nr60: \"x\""
+    #expect(throws: LarkGrammar.Refusal.self) { try LarkGrammar.pattern("start: r0\n" + doubled) }
+    #expect(throws: LarkGrammar.Refusal.self) { try LarkGrammar.pattern("start: r0\n" + chained) }
+    #expect(try LarkGrammar.pattern("start: r0\n" + repeated).contains("x"))
+  }
+
   private static let code = #"{"type":"grammar","syntax":"regex","definition":"[ab]{3}-[0-9]"}"#
 
   @Test func custom_tools_of_chats_get_text() async throws {

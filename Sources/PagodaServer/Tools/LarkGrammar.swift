@@ -8,6 +8,8 @@ enum LarkGrammar {
   }
 
   static let maximumPatternBytes = 32 << 10
+  /// Rules inside of each other. They are written recursively, on the stack of a server's thread.
+  static let maximumDepth = 100
 
   /// The expression for the rule `start`.
   static func pattern(_ definition: String) throws -> String {
@@ -268,13 +270,11 @@ private struct LarkWriter {
   init(rules: [String: LarkNode]) { self.rules = rules }
 
   mutating func write(_ node: LarkNode) throws -> String {
+    // At least one byte each: rules without any text can refer to each other exponentially often.
+    try count(1)
     switch node {
     case .pattern(let pattern):
-      size += pattern.utf8.count + 4
-      if size > LarkGrammar.maximumPatternBytes {
-        throw LarkGrammar.Refusal(
-          message: "as a regular expression it has more than \(LarkGrammar.maximumPatternBytes) bytes")
-      }
+      try count(pattern.utf8.count + 4)
       return pattern.count == 1 ? pattern : "(?:\(pattern))"
     case .name(let name):
       guard let rule = rules[name] else { throw LarkGrammar.Refusal(message: "there is no rule '\(name.prefix(40))'") }
@@ -283,12 +283,26 @@ private struct LarkWriter {
           message: "the rule '\(name.prefix(40))' refers to itself, and only grammars without recursion can be enforced"
         )
       }
+      if open.count >= LarkGrammar.maximumDepth {
+        throw LarkGrammar.Refusal(message: "rules are nested more than \(LarkGrammar.maximumDepth) deep")
+      }
       open.append(name)
       defer { open.removeLast() }
       return try write(rule)
     case .sequence(let parts): return try parts.map { try write($0) }.joined()
-    case .choice(let choices): return "(?:" + (try choices.map { try write($0) }).joined(separator: "|") + ")"
-    case .repeated(let part, let sign): return "(?:\(try write(part)))\(sign)"
+    case .choice(let choices):
+      try count(4 + choices.count)
+      return "(?:" + (try choices.map { try write($0) }).joined(separator: "|") + ")"
+    case .repeated(let part, let sign):
+      try count(4 + sign.utf8.count)
+      return "(?:\(try write(part)))\(sign)"
     }
+  }
+
+  private mutating func count(_ bytes: Int) throws {
+    size += bytes
+    if size <= LarkGrammar.maximumPatternBytes { return }
+    throw LarkGrammar.Refusal(
+      message: "as a regular expression it has more than \(LarkGrammar.maximumPatternBytes) bytes")
   }
 }
