@@ -57,26 +57,42 @@ struct PairShape {
 };
 using Pairs = std::vector<PairShape>;
 
+struct TensorShape {
+  std::string name;
+  std::vector<int> shape;
+};
+
+void write_zeros(const std::string& path, const std::vector<TensorShape>& tensors) {
+  std::string header;
+  int num_bytes = 0;
+  for (const TensorShape& tensor : tensors) {
+    std::string shape;
+    int count = 1;
+    for (const int size : tensor.shape) {
+      shape += concat(shape.empty() ? "" : ",", size);
+      count *= size;
+    }
+    const int begin = std::exchange(num_bytes, num_bytes + 4 * count);
+    header += concat(header.empty() ? "{" : ",", '"', tensor.name, R"(":{"dtype":"F32","shape":[)", shape,
+                     R"(],"data_offsets":[)", begin, ",", num_bytes, "]}");
+  }
+  header += "}";
+  std::ofstream file(path, std::ios::binary);
+  const uint64_t size = header.size();
+  file.write(reinterpret_cast<const char*>(&size), 8);
+  file << header << std::string(static_cast<size_t>(num_bytes), '\0');
+}
+
 // An adapter of zeros as peft writes it.
 void write_adapter(const std::string& folder, const char* config, const Pairs& pairs) {
   fs::create_directories(folder);
   std::ofstream(folder + "/adapter_config.json") << config;
-  std::string header;
-  int num_bytes = 0;
-  const auto add = [&](const std::string& name, std::pair<int, int> shape) {
-    const int begin = std::exchange(num_bytes, num_bytes + 4 * shape.first * shape.second);
-    header += concat(header.empty() ? "{" : ",", '"', name, R"(.weight":{"dtype":"F32","shape":[)", shape.first, ",",
-                     shape.second, R"(],"data_offsets":[)", begin, ",", num_bytes, "]}");
-  };
+  std::vector<TensorShape> tensors;
   for (const PairShape& pair : pairs) {
-    add(pair.module + ".lora_A", pair.a);
-    add(pair.module + ".lora_B", pair.b);
+    tensors.push_back({pair.module + ".lora_A.weight", {pair.a.first, pair.a.second}});
+    tensors.push_back({pair.module + ".lora_B.weight", {pair.b.first, pair.b.second}});
   }
-  header += "}";
-  std::ofstream file(folder + "/adapter_model.safetensors", std::ios::binary);
-  const uint64_t size = header.size();
-  file.write(reinterpret_cast<const char*>(&size), 8);
-  file << header << std::string(static_cast<size_t>(num_bytes), '\0');
+  write_zeros(folder + "/adapter_model.safetensors", tensors);
 }
 
 }  // namespace
@@ -251,6 +267,40 @@ PAGODA_TEST(lora_of_experts_that_do_not_fit_is_refused_by_name) {
                             options_with({{"x", adapter("qwen3_5_moe_experts")}}));
   REQUIRE_OK(plan);
   CHECK(plan->plan.adapter_bytes >= plan->plan.limits.adapter_bytes + 2 * 32 * 8 * 3 * 24);
+}
+
+// Such stacks were once placed behind the table's row of the last expert, in that of another adapter.
+PAGODA_TEST(lora_stacks_of_experts_are_not_those_of_one_expert) {
+  const std::string folder = test::temporary_dir() + "/lora_stacks";
+  const auto inspected = [&](const std::string& module, const std::vector<int>& a, const std::vector<int>& b) {
+    fs::create_directories(folder);
+    std::ofstream(folder + "/adapter_config.json") << R"({"lora_parameters": {"rank": 2, "scale": 4}})";
+    const std::string name = "model.layers.0.mlp." + module;
+    write_zeros(folder + "/adapters.safetensors", {{name + ".lora_a", a}, {name + ".lora_b", b}});
+    return inspect(ModelSource{test::fixtures_dir() + "/model/qwen3_5_moe", {}}, options_with({{"x", folder}})).status;
+  };
+  CHECK_OK(inspected("switch_mlp.gate_proj", {8, 2, 32}, {8, 16, 2}));
+  CHECK_OK(inspected("experts.7.gate_proj", {32, 2}, {2, 16}));
+  for (const char* module : {"experts.1.gate_proj", "experts.0.gate_proj"}) {
+    const Status status = inspected(module, {8, 2, 32}, {8, 16, 2});
+    CHECK(status.code == StatusCode::bad_file && status.message.find("all experts") != std::string::npos);
+  }
+  const Status status = inspected("switch_mlp.gate_proj", {32, 2}, {2, 16});
+  CHECK(status.code == StatusCode::bad_file && status.message.find("no expert") != std::string::npos);
+}
+
+PAGODA_TEST(lora_numbers_that_their_scale_makes_infinite_are_refused) {
+  const std::string folder = test::temporary_dir() + "/lora_infinite";
+  write_adapter(folder, R"({"peft_type": "LORA", "r": 2, "lora_alpha": 1e30})",
+                {{"base_model.model.model.layers.3.self_attn.q_proj", {2, 48}, {128, 2}}});
+  CHECK_OK(load(ModelSource{base(), {}}, options_with({{"x", folder}}), nullptr).status);
+  const float large = 1e30f;
+  std::fstream file(folder + "/adapter_model.safetensors", std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(-static_cast<std::streamoff>(sizeof(large)), std::ios::end);  // the last number of B
+  file.write(reinterpret_cast<const char*>(&large), sizeof(large));
+  file.close();
+  const Status status = load(ModelSource{base(), {}}, options_with({{"x", folder}}), nullptr).status;
+  CHECK(status.code == StatusCode::bad_file && status.message.find("q_proj") != std::string::npos);
 }
 
 }  // namespace pagoda::engine

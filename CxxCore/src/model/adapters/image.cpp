@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <span>
 
 #include "base/assign_or_return.h"
@@ -14,14 +16,17 @@ namespace {
 
 static_assert(io::kMaxLoraRank == device::kMaxAdapterRank);
 
-// Rows of B [out, rank] -> [rank, rows], in the order of the weight, times the scale.
-void append_b(const io::LoraPair& pair, const AdapterPiece& piece, std::span<const int32_t> row_order, const float* b,
+// Rows of B [out, rank] -> [rank, rows], in the order of the weight, times the scale. False if one is infinite then.
+bool append_b(const io::LoraPair& pair, const AdapterPiece& piece, std::span<const int32_t> row_order, const float* b,
               std::vector<float>& values) {
   for (int64_t r = 0; r < pair.rank; ++r)
     for (int64_t n = 0; n < piece.num_rows; ++n) {
       const int64_t row = piece.first_row + (row_order.empty() ? n : row_order[static_cast<size_t>(n)]);
-      values.push_back(static_cast<float>(pair.scale * b[row * pair.rank + r]));
+      const double value = pair.scale * b[row * pair.rank + r];
+      if (!(std::abs(value) <= std::numeric_limits<float>::max())) return false;
+      values.push_back(static_cast<float>(value));
     }
+  return true;
 }
 
 int64_t num_matrices(const io::LoraPair& pair) noexcept { return std::max<int64_t>(1, pair.num_experts); }
@@ -68,8 +73,10 @@ Result<AdapterImage> make_image(const AdapterLayout& layout, const io::LoraFile&
                                  .a = a_begin,
                                  .b = static_cast<int64_t>(image.values.size()),
                                  .rank = pair.rank});
-        append_b(pair, piece, target.parts[static_cast<size_t>(piece.part)].row_order, b.data() + e * b_size,
-                 image.values);
+        if (!append_b(pair, piece, target.parts[static_cast<size_t>(piece.part)].row_order, b.data() + e * b_size,
+                      image.values))
+          return make_error(StatusCode::bad_file,
+                            concat(file.file_name(), ": ", pair.module, " times its scale is infinite"));
       }
     }
     image.max_rank = std::max(image.max_rank, pair.rank);

@@ -157,6 +157,8 @@ Result<AdapterPlace> AdapterLayout::place(const io::LoraPair& pair, const std::s
                       " to ", place.pieces.front().num_rows));
   if (pair.num_experts > 0 && pair.num_experts != target.num_experts)
     return bad(concat("is of ", pair.num_experts, " experts; the model has ", target.num_experts));
+  if (is_routed(target.role) && (pair.num_experts > 0) == read_routed_name(pair.name)->expert.has_value())
+    return bad(pair.num_experts > 0 ? "is of all experts, but has the number of one" : "has the number of no expert");
   if (place.pieces.front().expert >= target.num_experts)
     return bad(concat("is of an expert that the model, with ", target.num_experts, ", does not have"));
   return place;
