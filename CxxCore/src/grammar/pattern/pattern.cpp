@@ -117,7 +117,7 @@ class Determiniser {
 
 }  // namespace
 
-bool Pattern::matches(std::string_view text) const noexcept {
+bool Pattern::matches(std::string_view text, CompileBudget& budget) const noexcept {
   size_t state = 0;
   for (size_t i = 0; i < text.size();) {
     const text::Character c = text::read_character(text.data() + i);
@@ -125,7 +125,7 @@ bool Pattern::matches(std::string_view text) const noexcept {
     const std::vector<CharacterEdge>& edges = states[state].edges;
     const auto edge =
         std::ranges::find_if(edges, [&](const CharacterEdge& e) { return e.first <= c.value && c.value <= e.last; });
-    if (edge == edges.end()) return false;
+    if (!budget.spend(1 + static_cast<size_t>(edge - edges.begin())) || edge == edges.end()) return false;
     state = static_cast<size_t>(edge->target);
   }
   return states[state].accepts;

@@ -24,7 +24,8 @@ struct Pattern {
   };
   std::vector<State> states;  // 0 is the start
 
-  bool matches(std::string_view text) const noexcept;  // UTF-8
+  // Of UTF-8. False also when the budget ends.
+  bool matches(std::string_view text, CompileBudget& budget) const noexcept;
 
   // The number of characters from each state to the nearest end; -1 if there is none.
   std::vector<int32_t> distances() const;

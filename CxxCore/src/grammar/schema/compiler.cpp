@@ -16,13 +16,25 @@ using io::Json;
 
 constexpr int kMaxSpaces = 32, kMaxTabs = 8;  // in an indentation
 constexpr int kMaxLeadingNewlines = 2;        // models write them between their thinking and the answer
+constexpr size_t kMaxPathBytes = 400;         // every rule has one: names of any length would be copied for each
+constexpr size_t kMaxTypes = 16;              // names in a 'type'; there are seven
 
+// Control characters of names are not shown: messages may be printed at a terminal.
 void SchemaCompiler::fail(const std::string& path, const std::string& reason) {
-  if (status_.is_ok()) status_ = make_error(StatusCode::invalid_argument, "schema at #" + path + ": " + reason);
+  if (!status_.is_ok()) return;
+  std::string shown = path;
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  status_ = make_error(StatusCode::invalid_argument, "schema at #" + shown + ": " + reason);
+}
+
+std::string SchemaCompiler::longer_path(const std::string& path, std::string_view step) {
+  if (path.ends_with("/...")) return path;
+  return concat(path, "/", path.size() + step.size() > kMaxPathBytes ? "..." : step);
 }
 
 SchemaCompiler::Slot SchemaCompiler::inside(const Slot& slot, const std::string& step, int32_t from, int32_t to) const {
-  return {from, to, slot.path + "/" + step, slot.depth + 1};
+  return {from, to, longer_path(slot.path, step), slot.depth + 1};
 }
 
 Result<Grammar> SchemaCompiler::compile(const Json& root, CompileBudget& budget) {
@@ -145,7 +157,7 @@ void SchemaCompiler::add_any_array(int32_t from, int32_t to) {
 
 size_t SchemaCompiler::rule_of(const Json& schema, const std::string& path) {
   const auto [found, is_new] = rule_ids_.try_emplace(&schema, rules_.size());
-  if (is_new) rules_.push_back({builder_.add_rule(), &schema, path, {}});
+  if (is_new) rules_.push_back({builder_.add_rule(), &schema, path.size() > kMaxPathBytes ? "/..." : path, {}});
   return found->second;
 }
 
@@ -183,6 +195,8 @@ bool SchemaCompiler::check_keywords(const Json& schema, const std::string& path)
   }
   const auto is_word = [](const Json& item) { return item.is_string(); };
   const Json* type = schema.find("type");
+  if (type && type->items().size() > kMaxTypes)  // lists are compared name by name
+    return fail(path, concat("'type' has more than ", kMaxTypes, " names")), false;
   if (type && !type->is_string() && (type->items().empty() || !std::ranges::all_of(type->items(), is_word))) {
     fail(path, "'type' is a name or a list of names");
     return false;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -61,6 +62,7 @@ class SchemaCompiler {
   void fail(const std::string& path, const std::string& reason);
   bool is_ok() const noexcept { return status_.is_ok() && builder_.is_ok(); }
   CompileBudget& budget() noexcept { return builder_.budget(); }
+  static std::string longer_path(const std::string& path, std::string_view step);
   Slot inside(const Slot& slot, const std::string& step, int32_t from, int32_t to) const;
   static Result<Grammar> finish(Rule value, GrammarBuilder& builder);
   Status check_rules();
@@ -91,8 +93,9 @@ class SchemaCompiler {
   void add_raw_spelling(const io::Json& value, const Slot& slot, std::set<std::string>& spellings);
   void add_type(std::string_view type, const io::Json& schema, const Slot& slot);
   std::string spelled(const io::Json& value) const;
+  bool is_listed(const io::Json& value, std::span<const io::Json> list);
 
-  // Whether a listed value satisfies a schema. False also after an error.
+  // Whether a listed value satisfies a schema. False also after an error, and when the budget ends.
   bool allows(const io::Json& schema, const io::Json& value, const std::string& path, int depth);
   // The same for a value of the schema's own enum or const.
   bool allows_listed(const io::Json& schema, const io::Json& value, const std::string& path, int depth);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/concat.h"
+#include "base/quoted.h"
 #include "grammar/schema/compiler.h"
 #include "grammar/schema/numbers.h"
 
@@ -26,7 +27,9 @@ SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const s
     for (const Property& property : properties) {
       for (const io::JsonMember& member : patterns->members()) {
         const Pattern* pattern = pattern_of(member.first, "patternProperties", path);
-        if (!pattern || pattern->matches(property.name))
+        const bool is_named = pattern && pattern->matches(property.name, budget());
+        if (!budget().spend(20)) return fail(path, budget().status().message), OtherKeys();
+        if (!pattern || is_named)
           return fail(path, "'patternProperties' that name declared properties are not supported"), OtherKeys();
       }
     }
@@ -45,7 +48,7 @@ SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const s
       static constexpr std::array<std::string_view, 6> kKnown{"pattern",   "format", "minLength",
                                                               "maxLength", "type",   "description"};
       if (std::ranges::find(kKnown, member.first) == kKnown.end())
-        return fail(path, "'propertyNames' with '" + member.first + "' is not supported"), OtherKeys();
+        return fail(path, "'propertyNames' with " + io::quoted(member.first) + " is not supported"), OtherKeys();
     }
     return {is_open ? additional : &kAnything, names, "propertyNames"};
   }

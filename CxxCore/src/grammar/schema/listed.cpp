@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "base/json_writer.h"
 #include "base/quoted.h"
@@ -43,9 +44,9 @@ bool SchemaCompiler::add_listed_values(const Json& schema, const Slot& slot) {
     if (!slot.raw) spellings.insert(spelled(value));
     else add_raw_spelling(value, slot, spellings);
   };
-  const auto is_one = [&](const Json& value) { return spelled(value) == spelled(*one); };
   if (!one) std::ranges::for_each(list->items(), take);
-  else if (!list || std::ranges::any_of(list->items(), is_one)) take(*one);
+  else if (!list || is_listed(*one, list->items())) take(*one);
+  if (!budget().is_ok()) fail(slot.path, budget().status().message);
   if (!is_ok()) return true;
   if (spellings.empty() && !slot.is_alternative)
     return fail(slot.path, std::string("no value of '") + (one ? "const" : "enum") + "' satisfies the other keywords"),
@@ -67,13 +68,23 @@ void SchemaCompiler::add_raw_spelling(const Json& value, const Slot& slot, std::
   spellings.insert(std::move(text));
 }
 
+// Texts are compared: each costs its size.
+bool SchemaCompiler::is_listed(const Json& value, std::span<const Json> list) {
+  const std::string text = spelled(value);
+  budget().spend(text.size() / 4);
+  return std::ranges::any_of(list, [&](const Json& other) {
+    if (!budget().is_ok()) return false;
+    const std::string other_text = spelled(other);
+    return budget().spend(50 + other_text.size() / 4) && other_text == text;
+  });
+}
+
 bool SchemaCompiler::allows(const Json& schema, const Json& value, const std::string& path, int depth) {
   if (schema.is_bool()) return schema.as_bool();
-  const auto is_same = [&](const Json& other) { return spelled(other) == spelled(value); };
   const Json* one = schema.find("const");
   const Json* list = schema.find("enum");
-  budget().spend(list ? 50 * list->items().size() : 0);
-  if ((one && !is_same(*one)) || (list && std::ranges::none_of(list->items(), is_same))) return false;
+  if (one && !is_listed(value, {one, 1})) return false;
+  if (list && !is_listed(value, list->items())) return false;
   return allows_listed(schema, value, path, depth);
 }
 
@@ -112,12 +123,13 @@ bool SchemaCompiler::allows_string(const Json& schema, const std::string& value,
   int64_t least, most;
   if (!read_count(schema, "minLength", path, 0, least) || !read_count(schema, "maxLength", path, INT64_MAX, most))
     return false;
+  if (!budget().spend(value.size() / 4)) return false;
   const auto size = std::ranges::count_if(value, [](char c) { return (c & 0xC0) != 0x80; });
   if (size < least || size > most) return false;
   const Json* expression = schema.find("pattern");
   if (!expression) return true;
   const Pattern* pattern = pattern_of(expression->as_string(), "pattern", path);
-  return pattern && pattern->matches(value);
+  return pattern && pattern->matches(value, budget());
 }
 
 bool SchemaCompiler::allows_number(const Json& schema, double value, const std::string& path) {
@@ -151,13 +163,15 @@ bool SchemaCompiler::allows_items(const Json& schema, const Json& value, const s
   return !unique || !unique->as_bool() || seen.size() == value.items().size();
 }
 
+// Members are found one after the other: each search costs the number of members.
 bool SchemaCompiler::allows_members(const Json& schema, const Json& value, const std::string& path, int depth) {
+  static const std::vector<io::JsonMember> kNone;
   int64_t least;
   if (!read_count(schema, "minProperties", path, 0, least)) return false;
   if (static_cast<int64_t>(value.members().size()) < least) return false;
   if (const Json* required = schema.find("required")) {
     for (const Json& name : required->items())
-      if (!value.find(name.as_string())) return false;
+      if (!budget().spend(value.members().size()) || !value.find(name.as_string())) return false;
   }
   const Json* names = schema.find("propertyNames");
   const Json* properties = schema.find("properties");
@@ -165,13 +179,14 @@ bool SchemaCompiler::allows_members(const Json& schema, const Json& value, const
   const Json* additional = schema.find("additionalProperties");
   for (const io::JsonMember& member : value.members()) {
     if (names && !allows(*names, Json::make_string(member.first), path, depth + 1)) return false;
+    if (!budget().spend(properties ? properties->members().size() : 0)) return false;
     const Json* declared = properties ? properties->find(member.first) : nullptr;
     bool is_named = declared != nullptr;
     if (declared && !allows(*declared, member.second, path, depth + 1)) return false;
-    for (const io::JsonMember& entry : patterns ? patterns->members() : std::vector<io::JsonMember>()) {
+    for (const io::JsonMember& entry : patterns ? patterns->members() : kNone) {
       const Pattern* pattern = pattern_of(entry.first, "patternProperties", path);
-      if (!pattern) return false;
-      if (!pattern->matches(member.first)) continue;
+      if (!pattern || !budget().spend(20)) return false;
+      if (!pattern->matches(member.first, budget())) continue;
       is_named = true;
       if (!allows(entry.second, member.second, path, depth + 1)) return false;
     }

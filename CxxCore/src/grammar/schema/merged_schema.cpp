@@ -112,6 +112,7 @@ bool MergedSchema::add_keyword(const std::string& key, Json value) {
     found->second = Json::make_array(std::move(both));
     return true;
   }
+  if (!budget_.spend(8 * count_nodes(found->second))) return true;  // texts may be compared
   std::optional<Json> both = stricter(key, found->second, value);
   if (both) found->second = std::move(*both);
   else if (key == "const") is_never_ = true;

@@ -65,6 +65,7 @@ Result<Rule> SchemaCompiler::compile_parameters() {
 void SchemaCompiler::add_parameter(const Property& property, int32_t from, int32_t to) {
   const text::ParameterKind kind = text::parameter_kind(root_, property.name);
   const std::string path = "/properties/" + property.name;
+  if (!budget().spend(kind.num_steps)) return fail(path, budget().status().message);
   if (!kind.is_exact) return fail(path, "has too many alternatives");
   const ParameterSlot frame = add_parameter_frame(builder_, from, to);
   if (kind.is_open) return builder_.add_call(frame.from, any_text(), frame.to);

@@ -154,7 +154,7 @@ void SchemaCompiler::add_array(const Json& schema, const Slot& slot) {
   const int32_t open = add_whitespace(builder_.add_byte(slot.from, '[', '[')), close = builder_.add_state();
   builder_.add_bytes(close, ']', ']', slot.to);
   if (least == 0) builder_.add_jump(open, close);
-  const size_t rest_rule = rule_of(*rest, slot.path + "/items");
+  const size_t rest_rule = rule_of(*rest, longer_path(slot.path, "items"));
   int32_t item = open;  // state where the next item starts
   for (int64_t i = 0; i < most && is_ok(); ++i) {
     const auto index = static_cast<size_t>(i);

@@ -15,7 +15,9 @@ namespace {
 using io::Json;
 
 constexpr uint8_t kNull = 1, kString = 2, kBoolean = 4, kNumber = 8, kArray = 16, kObject = 32, kAllTypes = 63;
-constexpr int kMaxKindDepth = 64, kMaxKindSteps = 20'000;  // schemas come from clients
+constexpr int kMaxKindDepth = 64;
+// Schemas come from clients, and references let every part of one lead to all others.
+constexpr size_t kMaxKindSteps = 600'000, kStepsPerSchema = 30;
 
 uint8_t type_bit(std::string_view type) {
   static constexpr std::pair<std::string_view, uint8_t> kBits[] = {{"null", kNull},       {"string", kString},
@@ -37,29 +39,37 @@ class KindFinder {
 
   ParameterKind find(std::string_view name) {
     const uint8_t types = member_types(root_, name, 0);
-    if (!is_declared_) return {};
-    if (!is_typed_ && is_exact_)
-      return {.may_be_string = false, .may_be_null = true, .may_be_json = true, .is_open = true, .listed = {}};
-    ParameterKind kind{.may_be_string = (types & kString) != 0,
-                       .may_be_null = (types & kNull) != 0,
-                       .may_be_json = (types & ~(kString | kNull)) != 0,
-                       .is_exact = is_exact_,
-                       .listed = {}};
+    ParameterKind kind;
+    kind.num_steps = num_steps_;
+    if (!is_declared_) return kind;
+    kind.is_exact = is_exact_;
+    kind.is_open = !is_typed_ && is_exact_;
+    kind.may_be_string = !kind.is_open && (types & kString) != 0;
+    kind.may_be_null = (types & kNull) != 0;
+    kind.may_be_json = (types & ~(kString | kNull)) != 0;
     if (kind.may_be_string && kind.may_be_json && is_listable_) kind.listed = std::move(listed_);
     return kind;
   }
 
  private:
-  bool enter(int depth) {
-    if (depth > kMaxKindDepth || ++num_steps_ > kMaxKindSteps) is_exact_ = false;
+  // False if there is too much to look at.
+  bool spend(size_t num_steps) {
+    num_steps_ += num_steps;
+    if (num_steps_ > kMaxKindSteps) is_exact_ = false;
     return is_exact_;
+  }
+
+  bool enter(const Json& schema, int depth) {
+    if (depth > kMaxKindDepth) is_exact_ = false;
+    return spend(kStepsPerSchema + schema.members().size());
   }
 
   // All parts of the object that constrain the member.
   uint8_t member_types(const Json& schema, std::string_view name, int depth) {
     uint8_t types = kAllTypes;
-    if (!enter(depth)) return types;
+    if (!enter(schema, depth)) return types;
     const Json* properties = schema.find("properties");
+    if (properties && !spend(properties->members().size())) return types;
     const Json* member = properties ? properties->find(name) : nullptr;
     if (!member) {
       member = schema.find("additionalProperties");
@@ -86,7 +96,9 @@ class KindFinder {
       is_typed_ |= !schema.as_bool();
       return schema.as_bool() ? kAllTypes : 0;
     }
-    if (!enter(depth)) return kAllTypes;
+    if (!enter(schema, depth)) return kAllTypes;
+    for (const char* keyword : {"type", "enum"})
+      if (const Json* list = schema.find(keyword); list && !spend(list->items().size())) return kAllTypes;
     note_listed(schema);
     uint8_t types = named_types(schema);
     if (const Json* target = target_of(schema)) types &= types_of(*target, depth + 1);
@@ -135,16 +147,18 @@ class KindFinder {
       if (key == "allOf") is_listable_ = false;
     }
     if (num_choices > 1 || (num_choices == 1 && has_limits)) is_listable_ = false;
+    const std::vector<std::string> names = io::schema_types(schema);
     const auto note = [&](const Json& value) {
-      if (!value.is_string() && !value.is_null() && has_named_type(schema, value))
-        io::append_json(value, listed_.emplace_back());
+      if (!is_listable_ || !is_exact_ || value.is_string() || value.is_null()) return;
+      if (!spend(names.size()) || !has_named_type(names, value)) return;
+      io::append_json(value, listed_.emplace_back());
+      spend(listed_.back().size() / 8);
     };
     if (const Json* one = schema.find("const")) note(*one);
     if (const Json* list = schema.find("enum")) std::ranges::for_each(list->items(), note);
   }
 
-  static bool has_named_type(const Json& schema, const Json& value) {
-    const std::vector<std::string> names = io::schema_types(schema);
+  static bool has_named_type(const std::vector<std::string>& names, const Json& value) {
     const bool is_whole = value.is_number() && value.as_double() == std::floor(value.as_double());
     return names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
              return type_bit(name) == value_bit(value) && (name != "integer" || is_whole);
@@ -152,7 +166,7 @@ class KindFinder {
   }
 
   const Json& root_;
-  int num_steps_ = 0;
+  size_t num_steps_ = 0;
   bool is_exact_ = true, is_declared_ = false, is_typed_ = false, is_listable_ = true;
   std::vector<std::string> listed_;
 };

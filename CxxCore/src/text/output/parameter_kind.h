@@ -17,6 +17,7 @@ struct ParameterKind {
   bool is_open = false;             // the schema names no type: JSON if the text is JSON, otherwise a string
   bool is_exact = true;             // false: the schema has too many alternatives to find its types
   std::vector<std::string> listed;  // values beside strings in an enum or in const alternatives, as JSON
+  size_t num_steps = 0;             // the work of finding this, of some nanoseconds each
 };
 
 // The kind of the member `name` of an object that satisfies `schema`, which is also the root of its references. Looks
