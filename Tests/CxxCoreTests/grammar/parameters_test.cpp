@@ -241,6 +241,9 @@ PAGODA_TEST(grammar_parameters_that_cannot_be_written_are_refused) {
       {R"({"type":"object","properties":{"a>b":{"type":"string"}}})", "'a>b' cannot be written"},
       {R"({"type":"object","minProperties":3,"properties":{"a":{},"b":{},"c":{}}})", "'minProperties'"},
       {R"({"type":"object","propertyNames":{"pattern":"x"},"properties":{"a":{}}})", "'propertyNames'"},
+      // Without a type the value is any text, which once hid all other keywords.
+      {object_of(R"({"not":{"type":"string"}})"), "keyword 'not'"},
+      {object_of(R"({"allOf":[{"title":"a"},{"if":{}}]})"), "keyword 'if'"},
   };
   for (const auto& [parameters, words] : rows) {
     const auto compiled = grammar::compile({GrammarKind::tool_calls, calls_of(parameters)});

@@ -68,9 +68,8 @@ void SchemaCompiler::add_parameter(const Property& property, int32_t from, int32
   if (!budget().spend(kind.num_steps)) return fail(path, budget().status().message);
   if (!kind.is_exact) return fail(path, "has too many alternatives");
   const ParameterSlot frame = add_parameter_frame(builder_, from, to);
-  if (kind.is_open) return builder_.add_call(frame.from, any_text(), frame.to);
   Slot slot{frame.from, frame.to, path, 1};
-  if (kind.may_be_string) slot.raw = &kind;
+  if (kind.may_be_string || kind.is_open) slot.raw = &kind;
   add_value(*property.schema, slot);
 }
 
