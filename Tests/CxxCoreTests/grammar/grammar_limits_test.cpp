@@ -109,21 +109,23 @@ std::string numbered(int count, const std::string& prefix, const std::string& su
 // Each of these compared every part with every other one without counting it.
 PAGODA_TEST(grammar_comparisons_of_values_names_and_patterns_are_part_of_the_budget) {
   const std::string text(150'000, 'x');
-  CHECK(is_over_budget(
-      compile_within_limits({"json_schema", R"({"enum": [{"a": ")" + text + R"("}], "properties": {"a": {"anyOf": [)" +
-                                                numbered(20'000, R"({"enum": [)", "]}") + "]}}}"})));
+  CHECK(is_over_budget(compile_within_limits(
+      {GrammarKind::json_schema, R"({"enum": [{"a": ")" + text + R"("}], "properties": {"a": {"anyOf": [)" +
+                                     numbered(20'000, R"({"enum": [)", "]}") + "]}}}"})));
   const std::string names(60, 'p');
   const std::string patterns = R"("patternProperties": {)" + numbered(2500, R"("^p*q)", R"($": {})") + "}";
   const std::string members = "{" + numbered(2500, '"' + names, R"(": {})") + "}";
-  CHECK(is_over_budget(compile_within_limits({"json_schema", R"({"properties": )" + members + "," + patterns + "}"})));
-  CHECK(is_over_budget(compile_within_limits({"json_schema", R"({"enum": [)" + members + "]," + patterns + "}"})));
+  CHECK(is_over_budget(
+      compile_within_limits({GrammarKind::json_schema, R"({"properties": )" + members + "," + patterns + "}"})));
+  CHECK(is_over_budget(
+      compile_within_limits({GrammarKind::json_schema, R"({"enum": [)" + members + "]," + patterns + "}"})));
   const std::string others = "{" + numbered(12'000, R"("q)", R"(": {})") + "}";
   const std::string own = "{" + numbered(12'000, R"("p)", R"(": {})") + "}";
-  CHECK(is_over_budget(
-      compile_within_limits({"json_schema", R"({"enum": [)" + own + R"(], "properties": )" + others + "}"})));
+  CHECK(is_over_budget(compile_within_limits(
+      {GrammarKind::json_schema, R"({"enum": [)" + own + R"(], "properties": )" + others + "}"})));
   const std::string types = R"({"type": [)" + numbered(14'000, "\"a", "\"") + "]}";
-  CHECK(compile_within_limits({"json_schema", R"({"allOf": [)" + types + "," + types + "]}"}).find("16 names") !=
-        std::string::npos);
+  CHECK(compile_within_limits({GrammarKind::json_schema, R"({"allOf": [)" + types + "," + types + "]}"})
+            .find("16 names") != std::string::npos);
 }
 
 // The text of `const` was written for every value of `enum`, in allocations of its own.
@@ -131,7 +133,7 @@ PAGODA_TEST(grammar_a_long_const_beside_many_values_is_written_once) {
   const std::string schema =
       R"({"const": ")" + std::string(200'000, 'x') + R"(", "enum": [)" + numbered(30'000, "", "") + "]}";
   const FailingAllocation one_too_many(10'000);
-  const auto compiled = grammar::compile({"json_schema", schema});
+  const auto compiled = grammar::compile({GrammarKind::json_schema, schema});
   CHECK(!FailingAllocation::has_failed());
   CHECK(compiled.status.message.find("no value of 'const'") != std::string::npos);
 }
@@ -140,11 +142,12 @@ PAGODA_TEST(grammar_a_long_const_beside_many_values_is_written_once) {
 PAGODA_TEST(grammar_long_names_are_not_copied_for_every_rule) {
   const std::string name(90'000, 'A');
   const std::string arrays = numbered(2500, "\"a", R"(": {"type": "array", "items": {}})");
-  compile_within_limits({"json_schema", R"({"properties": {")" + name + R"(": {"properties": {)" + arrays + "}}}}"});
+  compile_within_limits(
+      {GrammarKind::json_schema, R"({"properties": {")" + name + R"(": {"properties": {)" + arrays + "}}}}"});
   const std::string bad = R"({"properties": {"a\u001b[2J)" + name + R"(": {"type": "alien"}}})";
-  const std::string message = compile_within_limits({"json_schema", bad});
+  const std::string message = compile_within_limits({GrammarKind::json_schema, bad});
   CHECK(message.find("alien") != std::string::npos && message.size() < 1000);
-  CHECK(compile_within_limits({"json_schema", R"({"properties": {"a\u001b[2J": {"type": "alien"}}})"})
+  CHECK(compile_within_limits({GrammarKind::json_schema, R"({"properties": {"a\u001b[2J": {"type": "alien"}}})"})
             .find("/properties/a?[2J:") != std::string::npos);
 }
 
@@ -152,9 +155,10 @@ PAGODA_TEST(grammar_long_names_are_not_copied_for_every_rule) {
 PAGODA_TEST(grammar_kinds_of_parameters_are_found_within_the_budget) {
   const auto compile = [](const std::string& properties, const std::string& defs) {
     return compile_within_limits(
-        {"tool_calls", R"({"format":"xml","mode":"required","tools":[{"name":"f","strict":true,"parameters":)"
-                       R"({"properties":{)" +
-                           properties + R"(},"$defs":{)" + defs + "}}}]}"});
+        {GrammarKind::tool_calls,
+         R"({"format":"xml","mode":"required","tools":[{"name":"f","strict":true,"parameters":)"
+         R"({"properties":{)" +
+             properties + R"(},"$defs":{)" + defs + "}}}]}"});
   };
   std::string references;
   for (int i = 0; i < 1000; ++i) references += (i == 0 ? "" : ",") + std::string(R"({"$ref":"#/$defs/e"})");
