@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "engine/load/load_options.h"
+#include "engine/load/text_files.h"
 #include "engine/recorder.h"
 
 namespace pagoda::engine {
