@@ -41,7 +41,8 @@ NgramHash make_ngram_hash(const NgramHashConfig& config, int32_t table_index) {
   const int64_t limit = std::numeric_limits<int64_t>::max() / std::max(config.vocab_size, 1);
   const auto half = static_cast<uint64_t>(std::max<int64_t>(1, limit / 2));
   const auto seed = static_cast<uint64_t>(config.seed + kPrimeOfTables * table_index);
-  for (int32_t i = 0; i < config.ngram_size; ++i)
+  hash.multipliers = config.multipliers;
+  for (auto i = static_cast<int32_t>(hash.multipliers.size()); i < config.ngram_size; ++i)
     hash.multipliers.push_back(
         static_cast<int64_t>(2 * (splitmix64(seed + kGamma * static_cast<uint64_t>(i + 1)) % half) + 1));
   const int64_t heads = int64_t{config.ngram_size - 1} * config.heads_per_ngram;

@@ -15,7 +15,8 @@ struct NgramHashConfig {
   int32_t vocab_base = 0;       // no part has fewer rows
   int32_t row_multiple = 1;     // of the rows of the table, which is padded
   int32_t seed = 0;
-  int32_t eos_token_id = 0;  // ends a segment: tokens before it count as eos
+  int32_t eos_token_id = 0;            // ends a segment: tokens before it count as eos
+  std::vector<int64_t> multipliers{};  // [ngram_size]; empty: they follow from the seed
 };
 
 struct NgramHash {

@@ -1,6 +1,7 @@
 // Keys, defaults and rules of Qwen4-Exp in transformers.
 #include "io/config/streams.h"
 
+#include <limits>
 #include <string>
 
 #include "base/concat.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr int32_t kMaxStreams = 64, kMaxNgram = 16, kMaxHeadsPerNgram = 256, kMaxBudget = 1 << 17;
 constexpr int32_t kMaxNgramVocab = 1 << 28, kMaxShards = 1 << 16;
+// Of all tables: a configuration alone costs this many primes for each of them, and this many names.
+constexpr size_t kMaxParts = 512, kMaxShardsOfAll = kMaxShards;
 
 void read_output_gate(ConfigFields& text, ModelConfig& config) {
   const std::string gate = text.string("output_gate_type", "silu");
@@ -53,6 +56,31 @@ void read_ngram_layers(ConfigFields& text, ModelConfig& config) {
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
 }
 
+// GGUF files state the numbers of the hash, where others have a seed.
+void read_multipliers(ConfigFields& text, NgramHashConfig& hash) {
+  constexpr std::string_view kKey = "ple_layer_multipliers";
+  const Json* numbers = text.find(kKey);
+  if (numbers == nullptr) return;
+  const int64_t most = std::numeric_limits<int64_t>::max() / hash.vocab_size;  // no product with a token overflows
+  text.check(numbers->is_array() && numbers->items().size() == static_cast<size_t>(hash.ngram_size), kKey,
+             concat("is not a list of ngram_size (", hash.ngram_size, ") integers"));
+  for (size_t i = 0; text.is_ok() && i < numbers->items().size(); ++i) {
+    const Json& number = numbers->items()[i];
+    const bool fits = number.is_integer() && number.as_integer() >= 0 && number.as_integer() <= most;
+    text.check(fits, kKey, concat("has a number that is not an integer from 0 to ", most));
+    if (fits) hash.multipliers.push_back(number.as_integer());
+  }
+}
+
+void read_ngram_limits(ConfigFields& text, const NgramConfig& ngrams) {
+  const size_t num_parts = ngrams.layers.size() * static_cast<size_t>(std::max(ngrams.num_heads(), 1));
+  text.check(num_parts <= kMaxParts, "ple_layer_ids",
+             concat("leads to ", num_parts, " heads of all layers, which is more than ", kMaxParts));
+  const size_t num_shards = ngrams.layers.size() * static_cast<size_t>(ngrams.num_shards);
+  text.check(num_shards <= kMaxShardsOfAll, "split_ngram_parts",
+             concat("leads to ", num_shards, " tensors of all layers, which is more than ", kMaxShardsOfAll));
+}
+
 void read_ngrams(ConfigFields& text, ModelConfig& config) {
   NgramConfig& ngrams = config.ngrams;
   read_ngram_layers(text, config);
@@ -61,7 +89,7 @@ void read_ngrams(ConfigFields& text, ModelConfig& config) {
   ngrams.hash.ngram_size = text.integer("ngram_size", 2, kMaxNgram, 3);
   ngrams.hash.heads_per_ngram = text.integer("heads_per_ngram", 1, kMaxHeadsPerNgram, 8);
   ngrams.hash.vocab_base = text.integer("ngram_vocab_size_base", 1, kMaxNgramVocab, 20'000'000);
-  ngrams.hash.row_multiple = text.integer("make_ngram_vocab_size_divisible_by", 1, kMaxNgramVocab, 128);
+  ngrams.hash.row_multiple = text.integer("make_ngram_vocab_size_divisible_by", 1, INT32_MAX, 128);
   ngrams.hash.seed = text.integer("seed", INT32_MIN, INT32_MAX, 1234);
   ngrams.embed_dim = text.integer("ple_embed_dim", 1, kMaxHiddenSize, config.hidden_size);
   ngrams.conv_kernel = text.integer("ple_conv_kernel_size", 2, kMaxConvKernel, 4);
@@ -69,8 +97,11 @@ void read_ngrams(ConfigFields& text, ModelConfig& config) {
   text.check(ngrams.num_heads() <= kMaxHeadsPerNgram && ngrams.embed_dim % ngrams.num_heads() == 0, "ple_embed_dim",
              concat(ngrams.embed_dim, " is not a multiple of the number of n-gram heads ", ngrams.num_heads(),
                     ", which is at most ", kMaxHeadsPerNgram));
-  const std::vector<int32_t> eos = text.ids("eos_token_id", config.vocab_size - 1);
-  text.check(!eos.empty(), "eos_token_id", "is absent, but ple_layer_ids need one");
+  read_ngram_limits(text, ngrams);
+  read_multipliers(text, ngrams.hash);
+  const char* key = text.find("ple_eos_token_id") != nullptr ? "ple_eos_token_id" : "eos_token_id";  // the first: GGUF
+  const std::vector<int32_t> eos = text.ids(key, config.vocab_size - 1);
+  text.check(!eos.empty(), key, "is absent, but ple_layer_ids need one");
   if (!eos.empty()) ngrams.hash.eos_token_id = eos.front();
 }
 
