@@ -80,8 +80,13 @@ class Table {
 
   void indexer() {
     const int64_t dim = config_.indexer.head_dim;
-    matrix(Role::mixer_in, "self_attn.indexer.index_qk_proj", (config_.indexer.num_heads + 1) * dim,
-           config_.hidden_size);
+    const int64_t q = config_.indexer.num_heads * dim, hidden = config_.hidden_size;
+    if (layout_.splits_indexer) {
+      matrix(Role::mixer_in, "self_attn.indexer.q_proj", q, hidden);
+      matrix(Role::mixer_in, "self_attn.indexer.k_proj", dim, hidden);
+    } else {
+      matrix(Role::mixer_in, "self_attn.indexer.index_qk_proj", q + dim, hidden);
+    }
     vector(Role::index_q_norm, "self_attn.indexer.q_layernorm.weight", {dim});
     vector(Role::index_k_norm, "self_attn.indexer.k_layernorm.weight", {dim});
   }

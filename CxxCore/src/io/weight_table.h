@@ -107,6 +107,7 @@ struct CheckpointLayout {
   bool splits_latents = false;      // latent attention: separate tensors project to keys (transposed) and to values
   bool has_sparse_blocks = false;   // mixtures are named block_sparse_moe and their matrices w1, w2, w3 (Kimi-Linear)
   bool has_dense_blocks = false;    // dense layers have such names too, as transformers saves them
+  bool splits_indexer = false;      // sparse attention: separate tensors project to queries and key of the indexer
   bool splits_ngrams = true;        // tables of n-grams are several tensors each, as the configuration states
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };

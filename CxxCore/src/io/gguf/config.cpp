@@ -25,6 +25,7 @@ constexpr Architecture kArchitectures[] = {
     {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true, false},
     {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", true, true},
     {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", true, true},
+    {"qwen4exp", "Qwen4ExpForCausalLM", "qwen4_exp_text", true, true},
     {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false, false},
     {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false, true},
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false, true},
@@ -38,12 +39,13 @@ constexpr Architecture kArchitectures[] = {
     {"kimi-linear", "KimiLinearForCausalLM", "kimi_linear", false, true},
 };
 
-Result<Keys> open_keys(const Gguf& gguf) {
+Result<Keys> open_keys(std::span<const Gguf> parts) {
+  const Gguf& gguf = parts.front();
   const auto name = gguf.string("general.architecture");
   if (!name) return make_error(StatusCode::bad_file, gguf.file()->name() + ": general.architecture is missing");
   std::string names;
   for (const Architecture& known : kArchitectures) {
-    if (known.name == *name) return Keys(gguf, known);
+    if (known.name == *name) return Keys(parts, known);
     names += (names.empty() ? "" : ", ") + std::string(known.name);
   }
   return make_error(StatusCode::unsupported, gguf.file()->name() + ": architecture " + io::quoted(*name) +
@@ -76,6 +78,7 @@ GgufShape shape_of(Keys& keys) {
     keys.fail(keys.prefix() + "ssm.inner_size", "is not a multiple of ssm.time_step_rank");
   if (shape.num_v_heads % shape.num_k_heads != 0)
     keys.fail(keys.prefix() + "ssm.time_step_rank", "is not a multiple of ssm.group_count");
+  if (shape.architecture == "qwen4exp") shape.ngram_layer = find_ngram_layer(keys);
   return shape;
 }
 
@@ -99,16 +102,15 @@ Json eos_ids(const Gguf& gguf) {
 // Llama 3 files contain a factor for each frequency instead of the rule that produced them. The rules of all published
 // files are tried; others are refused.
 Status add_frequency_factors(Keys& keys, const GgufShape& shape, double theta, Members& rope) {
-  const auto& tensors = keys.gguf().tensors();
-  const auto found = tensors.find("rope_freqs.weight");
-  if (found == tensors.end()) return ok_status();
-  const std::string who = keys.gguf().file()->name() + ": rope_freqs.weight ";
-  const GgufTensor& tensor = found->second;
+  const auto [part, found] = keys.tensor("rope_freqs.weight");
+  if (found == nullptr) return ok_status();
+  const std::string who = part->file()->name() + ": rope_freqs.weight ";
+  const GgufTensor& tensor = *found;
   const auto half = static_cast<size_t>(shape.head_dim / 2);
   if (tensor.type->name != "F32" || tensor.shape != std::vector<int64_t>{shape.head_dim / 2})
     return make_error(StatusCode::bad_file, concat(who, "is not a list of ", half, " floats"));
   std::vector<float> factors(half);
-  PAGODA_RETURN_IF_ERROR(keys.gguf().file()->read(tensor.offset_bytes, std::as_writable_bytes(std::span(factors))));
+  PAGODA_RETURN_IF_ERROR(part->file()->read(tensor.offset_bytes, std::as_writable_bytes(std::span(factors))));
   constexpr double kLow = 1.0, kHigh = 4.0, kContext = 8192.0, kPi = 3.14159265358979323846;
   const double factor = factors.empty() ? 1.0 : factors.back();
   for (size_t i = 0; i < half; ++i) {
@@ -157,12 +159,11 @@ Status add_longrope(Keys& keys, Members& rope) {
     rope.add("attention_factor", *factor);
   for (const auto& [key, name] :
        {std::pair("short_factor", "rope_factors_short.weight"), std::pair("long_factor", "rope_factors_long.weight")}) {
-    const auto found = keys.gguf().tensors().find(name);
-    if (found == keys.gguf().tensors().end() || found->second.type->name != "F32" || found->second.shape.size() != 1)
+    const auto [part, found] = keys.tensor(name);
+    if (found == nullptr || found->type->name != "F32" || found->shape.size() != 1)
       return make_error(StatusCode::bad_file, keys.gguf().file()->name() + ": " + name + " is not a list of floats");
-    std::vector<float> values(static_cast<size_t>(found->second.shape[0]));
-    PAGODA_RETURN_IF_ERROR(
-        keys.gguf().file()->read(found->second.offset_bytes, std::as_writable_bytes(std::span(values))));
+    std::vector<float> values(static_cast<size_t>(found->shape[0]));
+    PAGODA_RETURN_IF_ERROR(part->file()->read(found->offset_bytes, std::as_writable_bytes(std::span(values))));
     std::vector<Json> list;
     for (float value : values) list.push_back(Json::make_real(value));
     rope.add(key, Json::make_array(std::move(list)));
@@ -194,7 +195,7 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
     rope.add("mrope_section", Json::make_array(std::move(three)));
   }
   const std::string_view scaling = keys.gguf().string(keys.prefix() + "rope.scaling.type").value_or("none");
-  if (keys.gguf().tensors().contains("rope_factors_long.weight")) {
+  if (keys.has_tensor("rope_factors_long.weight")) {
     PAGODA_RETURN_IF_ERROR(add_longrope(keys, rope));
   } else if (scaling != "none") {
     add_scaling(keys, scaling, rope);
@@ -213,18 +214,19 @@ std::string_view dtype_of(const GgufTensor& embedding) noexcept {
 }  // namespace
 
 Result<GgufShape> read_gguf_shape(const Gguf& gguf) {
-  PAGODA_ASSIGN_OR_RETURN(auto keys, open_keys(gguf));
+  PAGODA_ASSIGN_OR_RETURN(auto keys, open_keys({&gguf, 1}));
   GgufShape shape = shape_of(keys);
   if (!keys.status().is_ok()) return keys.status();
   return shape;
 }
 
-Result<std::string> gguf_config_json(const Gguf& gguf, const Gguf* vision) {
-  PAGODA_ASSIGN_OR_RETURN(auto opened, open_keys(gguf));
+Result<std::string> gguf_config_json(std::span<const Gguf> parts, const Gguf* vision) {
+  PAGODA_ASSIGN_OR_RETURN(auto opened, open_keys(parts));
   Keys& keys = opened;
+  const Gguf& gguf = parts.front();
   const GgufShape shape = shape_of(keys);
-  const auto embedding = gguf.tensors().find("token_embd.weight");
-  if (embedding == gguf.tensors().end())
+  const GgufTensor* embedding = keys.tensor("token_embd.weight").tensor;
+  if (embedding == nullptr)
     return make_error(StatusCode::bad_file, gguf.file()->name() + ": tensor token_embd.weight is missing");
   Members config;
   const bool is_deepseek = keys.architecture().name == "deepseek2";
@@ -234,8 +236,8 @@ Result<std::string> gguf_config_json(const Gguf& gguf, const Gguf* vision) {
   const std::string_view name = is_sigmoid ? "DeepseekV3ForCausalLM" : keys.architecture().hugging_face;
   config.add("architectures", Json::make_array({Json::make_string(std::string(name))}));
   config.add("model_type", is_sigmoid ? std::string_view("deepseek_v3") : keys.architecture().model_type);
-  config.add("dtype", dtype_of(embedding->second));
-  config.add("vocab_size", embedding->second.shape.front());
+  config.add("dtype", dtype_of(*embedding));
+  config.add("vocab_size", embedding->shape.front());
   config.add("hidden_size", keys.positive("embedding_length"));
   if (is_deepseek) add_deepseek(keys, shape, is_sigmoid, config);
   else if (is_kimi) add_kimi(keys, shape, has_sigmoid, config);
@@ -248,10 +250,10 @@ Result<std::string> gguf_config_json(const Gguf& gguf, const Gguf* vision) {
   config.add("head_dim", shape.head_dim);
   config.add("max_position_embeddings", keys.positive("context_length"));
   config.add("rms_norm_eps", gguf.number(keys.prefix() + "attention.layer_norm_rms_epsilon").value_or(1e-6));
-  config.add("tie_word_embeddings", !gguf.tensors().contains("output.weight"));
-  if (keys.architecture().name == "llama" && gguf.tensors().contains("blk.0.attn_q.bias")) {
+  config.add("tie_word_embeddings", !keys.has_tensor("output.weight"));
+  if (keys.architecture().name == "llama" && keys.has_tensor("blk.0.attn_q.bias")) {
     config.add("attention_bias", true);
-    config.add("mlp_bias", gguf.tensors().contains("blk.0.ffn_up.bias"));
+    config.add("mlp_bias", keys.has_tensor("blk.0.ffn_up.bias"));
   }
   if (keys.architecture().name == "phi3" || keys.architecture().name == "gemma3") add_windows(keys, shape, config);
   if (keys.architecture().is_hybrid) {
@@ -261,6 +263,7 @@ Result<std::string> gguf_config_json(const Gguf& gguf, const Gguf* vision) {
     config.add("linear_value_head_dim", shape.v_head_dim);
     config.add("linear_conv_kernel_dim", keys.positive("ssm.conv_kernel"));
     add_layer_types(keys, config);
+    if (keys.architecture().name == "qwen4exp") add_streams(keys, config);
   }
   PAGODA_RETURN_IF_ERROR(add_rope(keys, shape, config));
   if (vision != nullptr) add_vision(*vision, gguf, config);

@@ -23,9 +23,10 @@ void add_latents(Keys& keys, const GgufShape& shape, const char* key_length, Mem
 
 // Heads of the delta rule: as many as there are decays, if a layer has them (llama.cpp: as many as in the attention).
 int64_t num_delta_heads(Keys& keys, const GgufShape& shape) {
-  for (const auto& [name, tensor] : keys.gguf().tensors())
-    if (name.starts_with("blk.") && name.ends_with(".ssm_a"))
-      return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t{1}, std::multiplies<>());
+  for (const Gguf& part : keys.parts())
+    for (const auto& [name, tensor] : part.tensors())
+      if (name.starts_with("blk.") && name.ends_with(".ssm_a"))
+        return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t{1}, std::multiplies<>());
   return shape.num_heads;
 }
 
@@ -63,8 +64,8 @@ void add_experts(Keys& keys, Members& config) {
 // constants of the family, which llama.cpp does not read either.
 void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config) {
   add_latents(keys, shape, "attention.key_length", config);
-  const auto both = keys.gguf().tensors().find("blk.0.attn_kv_b.weight");
-  const int64_t rows = both != keys.gguf().tensors().end() ? both->second.shape.front() : 0;
+  const GgufTensor* both = keys.tensor("blk.0.attn_kv_b.weight").tensor;
+  const int64_t rows = both != nullptr ? both->shape.front() : 0;
   const int64_t value = rows / shape.num_heads - (keys.positive("attention.key_length") - shape.head_dim);
   if (value <= 0) return keys.fail("blk.0.attn_kv_b.weight", "is missing or smaller than keys and values of all heads");
   config.add("v_head_dim", value);
@@ -118,15 +119,14 @@ void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& conf
   config.add("model_max_length", keys.positive("context_length"));
 }
 
-// Derived from the tensors of each layer, because the converter was seen to write an interval of 4 for every model. In
-// a file of several parts, where some layers are in other files, derived from the interval.
+// Derived from the tensors of each layer, because the converter was seen to write an interval of 4 for every model. If
+// a layer has no norm, derived from the interval; the file is refused later.
 void add_layer_types(Keys& keys, Members& config) {
   const int64_t num_layers = keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0);
-  const auto has = [&](int64_t layer, const char* name) {
-    return keys.gguf().tensors().contains(concat("blk.", layer, ".", name));
-  };
+  const auto has = [&](int64_t layer, const char* name) { return keys.has_tensor(concat("blk.", layer, ".", name)); };
+  const char* norm = keys.architecture().name == "qwen4exp" ? "hc_attn_norm.weight" : "attn_norm.weight";
   std::vector<Json> types;
-  for (int64_t layer = 0; layer < num_layers && has(layer, "attn_norm.weight"); ++layer)
+  for (int64_t layer = 0; layer < num_layers && has(layer, norm); ++layer)
     types.push_back(Json::make_string(has(layer, "ssm_a") ? "linear_attention" : "full_attention"));
   if (static_cast<int64_t>(types.size()) == num_layers) config.add("layer_types", Json::make_array(std::move(types)));
   else config.add("full_attention_interval", keys.positive("full_attention_interval", 4));
@@ -138,8 +138,11 @@ bool has_sigmoid_router(Keys& keys) {
   const int64_t function = keys.find("expert_gating_func").value_or(0);
   if (function > kSigmoid) keys.fail(keys.prefix() + "expert_gating_func", "is not supported");
   if (function != 0) return function != kSoftmax;
-  return std::ranges::any_of(keys.gguf().tensors(),
-                             [](const auto& tensor) { return tensor.first.ends_with(".exp_probs_b.bias"); });
+  const auto has_bias = [](const Gguf& part) {
+    return std::ranges::any_of(part.tensors(),
+                               [](const auto& tensor) { return tensor.first.ends_with(".exp_probs_b.bias"); });
+  };
+  return std::ranges::any_of(keys.parts(), has_bias);
 }
 
 }  // namespace pagoda::io

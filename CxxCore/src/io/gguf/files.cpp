@@ -36,19 +36,20 @@ class TextFile final : public File {
   std::string name_, text_;
 };
 
-// `vision` is null for a model without a vision tower.
-using Maker = Result<std::string> (*)(const Gguf& text, const Gguf* vision);
+// `text`: the parts of the text model; `vision` is null for a model without a vision tower.
+using Maker = Result<std::string> (*)(std::span<const Gguf> text, const Gguf* vision);
 constexpr std::pair<std::string_view, Maker> kTexts[] = {
     {"config.json", gguf_config_json},
     {"preprocessor_config.json",
-     [](const Gguf&, const Gguf* vision) { return Result<std::string>(gguf_preprocessor_json(*vision)); }},
-    {"tokenizer.json", [](const Gguf& text, const Gguf*) { return gguf_tokenizer_json(text); }},
-    {"tokenizer_config.json", [](const Gguf& text, const Gguf*) { return gguf_tokenizer_config_json(text); }}};
+     [](std::span<const Gguf>, const Gguf* vision) { return Result<std::string>(gguf_preprocessor_json(*vision)); }},
+    {"tokenizer.json", [](std::span<const Gguf> text, const Gguf*) { return gguf_tokenizer_json(text.front()); }},
+    {"tokenizer_config.json",
+     [](std::span<const Gguf> text, const Gguf*) { return gguf_tokenizer_config_json(text.front()); }}};
 
 class GgufFiles final : public ModelFiles {
  public:
-  GgufFiles(std::vector<Gguf> parts, std::string description) noexcept
-      : parts_(std::move(parts)), description_(std::move(description)) {}
+  GgufFiles(std::vector<Gguf> parts, size_t num_text_parts, std::string description) noexcept
+      : parts_(std::move(parts)), num_text_parts_(num_text_parts), description_(std::move(description)) {}
 
   bool exists(std::string_view name) const noexcept override {
     if (name == "config.json" || name == "tokenizer_config.json") return true;
@@ -58,7 +59,7 @@ class GgufFiles final : public ModelFiles {
   Result<std::unique_ptr<File>> open(std::string_view name) const override {
     for (const auto& [known, make] : kTexts) {
       if (known != name || !exists(name)) continue;
-      PAGODA_ASSIGN_OR_RETURN(auto text, make(parts_.front(), vision()));
+      PAGODA_ASSIGN_OR_RETURN(auto text, make(std::span(parts_).first(num_text_parts_), vision()));
       return std::unique_ptr<File>(std::make_unique<TextFile>(description_ + "/" + std::string(name), std::move(text)));
     }
     return make_error(StatusCode::not_found, description_ + ": has no " + io::quoted(name));
@@ -75,7 +76,8 @@ class GgufFiles final : public ModelFiles {
  private:
   const Gguf* vision() const noexcept { return is_gguf_vision(parts_.back()) ? &parts_.back() : nullptr; }
 
-  std::vector<Gguf> parts_;
+  std::vector<Gguf> parts_;  // of the text, then files of a head and of a vision tower
+  size_t num_text_parts_;
   std::string description_;
 };
 
@@ -172,7 +174,7 @@ Status add_vision_file(const ModelFiles& files, const std::string& name, std::un
 
 bool is_gguf_head(const Gguf& part) {
   return part.has("general.architecture") && part.integer("split.count").value_or(0) <= 1 && has_nextn(part) &&
-         !part.tensors().contains("blk.0.attn_norm.weight");
+         !part.tensors().contains("blk.0.attn_norm.weight") && !part.tensors().contains("blk.0.hc_attn_norm.weight");
 }
 
 Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> files, const std::string& name,
@@ -193,10 +195,11 @@ Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> 
   if (is_gguf_vision(parts.front()))
     return make_error(StatusCode::invalid_argument,
                       io::quoted(name) + " has only a vision tower: name the model that it belongs to");
+  const size_t num_text_parts = parts.size();
   PAGODA_RETURN_IF_ERROR(add_head_file(*files, name, parts));
   PAGODA_RETURN_IF_ERROR(add_vision_file(*files, name, std::move(vision), parts));
   const std::string description = parts.front().file()->name();
-  return std::unique_ptr<ModelFiles>(std::make_unique<GgufFiles>(std::move(parts), description));
+  return std::unique_ptr<ModelFiles>(std::make_unique<GgufFiles>(std::move(parts), num_text_parts, description));
 }
 
 Result<std::string> find_gguf_name(const ModelFiles& files) {

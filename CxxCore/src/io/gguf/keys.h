@@ -1,8 +1,9 @@
-// Keys: the metadata of one GGUF file under its architecture's name; Members: a JSON object under construction.
+// Keys: the metadata of a GGUF model under its architecture's name; Members: a JSON object under construction.
 #pragma once
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,17 +22,24 @@ struct Architecture {
   bool is_hybrid, has_experts;
 };
 
-// Keys of one file, under its architecture's name, as members of a JSON object. Keeps the first error.
+// A tensor and the part of the model it is in; both null if there is none.
+struct PartTensor {
+  const Gguf* part = nullptr;
+  const GgufTensor* tensor = nullptr;
+};
+
+// Keys of a model's first part, under its architecture's name, as members of a JSON object, and the tensors of all its
+// parts, of which the first may have none. Keeps the first error.
 class Keys {
  public:
-  Keys(const Gguf& gguf, const Architecture& architecture)
-      : gguf_(gguf), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
+  Keys(std::span<const Gguf> parts, const Architecture& architecture)
+      : parts_(parts), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
 
   std::optional<int64_t> find(const std::string& key) {
     const std::string name = prefix_ + key;
-    if (!gguf_.has(name)) return std::nullopt;
-    std::optional<int64_t> value = gguf_.integer(name);
-    if (const auto list = gguf_.integers(name); !value && list && !list->empty()) {  // a value for each layer
+    if (!gguf().has(name)) return std::nullopt;
+    std::optional<int64_t> value = gguf().integer(name);
+    if (const auto list = gguf().integers(name); !value && list && !list->empty()) {  // a value for each layer
       if (std::ranges::all_of(*list, [&](int64_t v) { return v == list->front(); })) value = list->front();
     }
     if (!value) fail(name, "is not one integer for all layers");
@@ -47,16 +55,24 @@ class Keys {
   }
   void fail(const std::string& key, const std::string& what) {
     if (status_.is_ok())
-      status_ = make_error(StatusCode::bad_file, gguf_.file()->name() + ": " + io::quoted(key) + " " + what);
+      status_ = make_error(StatusCode::bad_file, gguf().file()->name() + ": " + io::quoted(key) + " " + what);
   }
 
-  const Gguf& gguf() const noexcept { return gguf_; }
+  PartTensor tensor(const std::string& name) const {
+    for (const Gguf& part : parts_)
+      if (const auto found = part.tensors().find(name); found != part.tensors().end()) return {&part, &found->second};
+    return {};
+  }
+  bool has_tensor(const std::string& name) const { return tensor(name).tensor != nullptr; }
+
+  const Gguf& gguf() const noexcept { return parts_.front(); }
+  std::span<const Gguf> parts() const noexcept { return parts_; }
   const Architecture& architecture() const noexcept { return architecture_; }
   const std::string& prefix() const noexcept { return prefix_; }
   const Status& status() const noexcept { return status_; }
 
  private:
-  const Gguf& gguf_;
+  std::span<const Gguf> parts_;
   const Architecture& architecture_;
   std::string prefix_;
   Status status_;

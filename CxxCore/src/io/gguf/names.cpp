@@ -11,6 +11,9 @@ constexpr Name kModelNames[] = {
     {"token_embd.weight", "model.embed_tokens.weight"},
     {"output_norm.weight", "model.norm.weight"},
     {"output.weight", "lm_head.weight"},
+    {"output_hc_norm.weight", "model.hyper_connection_mixer.hc_norm.weight"},  // Qwen4-Exp
+    {"output_hc_down.weight", "model.hyper_connection_mixer.input_mix_weight_down.weight"},
+    {"output_hc_up.weight", "model.hyper_connection_mixer.input_mix_weight_up.weight"},
 };
 constexpr Name kLayerNames[] = {
     {"attn_norm.weight", "input_layernorm.weight"},
@@ -67,6 +70,24 @@ constexpr Name kLayerNames[] = {
     {"ssm_ba.weight", "linear_attn.in_proj_a.weight"},
     {"ssm_in.weight", "linear_attn.in_proj_qkv.weight"},  // Qwen3-Next of older converters; all by K-head
     {"ssm_in.weight", "linear_attn.in_proj_z.weight"},
+    {"indexer.q_proj.weight", "self_attn.indexer.q_proj.weight"},  // Qwen4-Exp
+    {"indexer.k_proj.weight", "self_attn.indexer.k_proj.weight"},
+    {"indexer.q_norm.weight", "self_attn.indexer.q_layernorm.weight"},
+    {"indexer.k_norm.weight", "self_attn.indexer.k_layernorm.weight"},
+    {"hc_attn_norm.weight", "attn_hyper_connection.hc_norm.weight"},
+    {"hc_attn_down.weight", "attn_hyper_connection.input_mix_weight_down.weight"},
+    {"hc_attn_up.weight", "attn_hyper_connection.input_mix_weight_up.weight"},
+    {"hc_attn_inject.weight", "attn_hyper_connection.block_inject_weight.weight"},
+    {"hc_ffn_norm.weight", "mlp_hyper_connection.hc_norm.weight"},
+    {"hc_ffn_down.weight", "mlp_hyper_connection.input_mix_weight_down.weight"},
+    {"hc_ffn_up.weight", "mlp_hyper_connection.input_mix_weight_up.weight"},
+    {"hc_ffn_inject.weight", "mlp_hyper_connection.block_inject_weight.weight"},
+    {"ple_key.weight", "ple.key_proj.weight"},
+    {"ple_value.weight", "ple.value_proj.weight"},
+    {"ple_norm_key.weight", "ple.norm_key.weight"},
+    {"ple_norm_query.weight", "ple.norm_query.weight"},
+    {"ple_norm_conv.weight", "ple.norm_conv.weight"},
+    {"ple_conv1d.weight", "ple.conv1d.weight"},
 };
 
 // Names with a different meaning in one architecture.

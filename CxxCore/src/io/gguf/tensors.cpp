@@ -1,9 +1,9 @@
 // Undoes the renaming and reordering of llama.cpp's converter, so that the rest of the engine needs only one order.
-//   norms of Qwen3.5, Qwen3-Next and Gemma 3 are stored with 1 added, A_log as -exp(A_log);
+//   norms of Qwen3.5, Qwen3-Next, Qwen4-Exp and Gemma 3 are stored with 1 added, A_log as -exp(A_log);
 //   convolutions and A_log of Kimi-Linear have dimensions of 1 at other indices, or fewer of them;
-//   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and become V-head h uses h / (Hv / Hk);
-//   those of Qwen3-Next keep their order, but b and a of a K-head are adjacent, and become all b and all a;
-//   q and k rows of Llama are stored in pairs (2i, 2i + 1) and become halves (i, i + D / 2).
+//   V-heads of Qwen3.5 and Qwen4-Exp are stored so that V-head t uses K-head t % Hk, and become V-head h uses h / (Hv /
+//   Hk); those of Qwen3-Next keep their order, but b and a of a K-head are adjacent, and become all b and all a; q and
+//   k rows of Llama are stored in pairs (2i, 2i + 1) and become halves (i, i + D / 2).
 #include "io/gguf/tensors.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/quoted.h"
 #include "io/gguf/config.h"
 #include "io/gguf/files.h"
@@ -203,8 +204,9 @@ class Undo {
     if (s_.architecture == "gemma3" && ends("norm.weight")) decoder_.change = Change::minus_one;
     if (ends("A_log")) decoder_.change = Change::log_of_negative;
     if (s_.num_v_heads == 0) return fits_;
-    const bool is_norm =
-        ends("norm.weight") || ends("pre_fc_norm_embedding.weight") || ends("pre_fc_norm_hidden.weight");
+    const bool is_norm = ends("norm.weight") || ends("pre_fc_norm_embedding.weight") ||
+                         ends("pre_fc_norm_hidden.weight") || ends("ple.norm_key.weight") ||
+                         ends("ple.norm_query.weight") || ends("ple.norm_conv.weight");
     if (is_norm && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
     s_.has_tiled_v_heads ? untile() : unpack();
     return fits_;
@@ -215,7 +217,8 @@ class Undo {
 
   void untile() {
     const int64_t qk = 2 * s_.num_k_heads * s_.k_head_dim;
-    if (ends("in_proj_qkv.weight") || ends("conv1d.weight")) tiled(rows_, qk, s_.v_head_dim, decoder_.row_order);
+    if (ends("in_proj_qkv.weight") || ends("linear_attn.conv1d.weight"))
+      tiled(rows_, qk, s_.v_head_dim, decoder_.row_order);
     if (ends("in_proj_z.weight")) tiled(rows_, 0, s_.v_head_dim, decoder_.row_order);
     if (ends("in_proj_b.weight") || ends("in_proj_a.weight")) tiled(rows_, 0, 1, decoder_.row_order);
     if (ends("A_log") || ends("dt_bias")) tiled(cols_, 0, 1, decoder_.column_order);
@@ -288,6 +291,12 @@ Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const s
   return entry;
 }
 
+std::vector<std::string> names_of(const GgufShape& shape, const std::string& name, bool fuses_gate_up) {
+  if (shape.ngram_layer >= 0 && name == "per_layer_token_embd.weight")
+    return {concat("model.layers.", shape.ngram_layer, ".ple.ple_embedding.ngram_embedding.weight")};
+  return hugging_face_names(shape.architecture, name, fuses_gate_up);
+}
+
 }  // namespace
 
 Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
@@ -301,7 +310,7 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
     for (const auto& [name, tensor] : parts[i].tensors()) {
       if (is_head && !name.starts_with("blk.")) continue;
       std::vector<std::string> new_names;
-      if (!is_vision) new_names = hugging_face_names(shape.architecture, name, fuses_gate_up);
+      if (!is_vision) new_names = names_of(shape, name, fuses_gate_up);
       else if (std::string renamed = vision_tensor_name(parts[i], name); !renamed.empty())
         new_names.push_back(std::move(renamed));
       if (new_names.empty() && tensor.type->decode == nullptr) continue;

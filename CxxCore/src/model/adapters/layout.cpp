@@ -96,6 +96,9 @@ AdapterLayout::AdapterLayout(const io::ModelConfig& config, const std::vector<We
         first += part.rows;
       }
     }
+    // GGUF has two parts of an indexer beside the projections of attention, under names that no adapter has.
+    if (target.parts.size() > static_cast<size_t>(device::kMaxAdapterParts))
+      std::erase_if(target.parts, [](const auto& part) { return part.name.find(".indexer.") != part.name.npos; });
     if (target.parts.size() <= static_cast<size_t>(device::kMaxAdapterParts)) targets_.push_back(std::move(target));
   }
 }

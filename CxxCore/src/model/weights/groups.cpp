@@ -85,6 +85,7 @@ io::CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::
   layout.head_experts = experts_of(io::mtp_layer_prefix(config));
   const auto attention = std::ranges::find(config.layers, io::LayerKind::full_attention);
   layout.splits_latents = has(attention - config.layers.begin(), "self_attn.k_b_proj.");
+  layout.splits_indexer = has(attention - config.layers.begin(), "self_attn.indexer.q_proj.");
   layout.has_sparse_blocks = has(mixture, "block_sparse_moe.");
   const auto dense = std::ranges::find(config.is_mixture, false) - config.is_mixture.begin();
   layout.has_dense_blocks = has(dense, "block_sparse_moe.gate_proj.");
