@@ -1,5 +1,5 @@
-// model: GGUF files of Qwen4-Exp, also in several parts, give the logits of the model that they were converted from; what
-// does not fit is refused by name.
+// model: GGUF files of Qwen4-Exp, also in several parts, and folders as mlx-lm and mlx-vlm save it give the bits of the
+// model that they were converted from; what does not fit is refused by name.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -61,6 +61,36 @@ std::string gguf_array(const std::string& key, uint32_t type, const std::vector<
   std::string bytes = gguf_string(key) + raw(uint32_t{9}) + raw(type) + raw(uint64_t{values.size()});
   for (const T value : values) bytes += raw(value);
   return bytes;
+}
+
+// The layers' experts as three tensors each, and convolutions as [channels, kernel, 1].
+void store_as_mlx(CheckpointEditor& editor, const std::string& prefix, int num_layers, int num_experts) {
+  for (auto& [name, tensor] : editor.tensors)
+    if (name.ends_with("conv1d.weight")) std::swap(tensor.shape[1], tensor.shape[2]);
+  for (int layer = 0; layer < num_layers; ++layer)
+    for (const char* kind : {"gate_proj", "up_proj", "down_proj"}) {
+      const std::string mlp = prefix + "layers." + std::to_string(layer) + ".mlp.";
+      CheckpointEditor::Tensor all;
+      for (int expert = 0; expert < num_experts; ++expert) {
+        auto node = editor.tensors.extract(mlp + "experts." + std::to_string(expert) + "." + kind + ".weight");
+        REQUIRE(!node.empty());
+        const CheckpointEditor::Tensor& one = node.mapped();
+        all.dtype = one.dtype;
+        all.shape = {num_experts, one.shape[0], one.shape[1]};
+        all.bytes.insert(all.bytes.end(), one.bytes.begin(), one.bytes.end());
+      }
+      editor.tensors[mlp + "switch_mlp." + kind + ".weight"] = std::move(all);
+    }
+}
+
+void rename_all(CheckpointEditor& editor, const std::string& from, const std::string& to) {
+  std::map<std::string, CheckpointEditor::Tensor> renamed;
+  for (auto& [name, tensor] : editor.tensors) {
+    std::string own = name;
+    if (const size_t at = own.find(from); at != own.npos) own.replace(at, from.size(), to);
+    renamed[own] = std::move(tensor);
+  }
+  editor.tensors = std::move(renamed);
 }
 
 }  // namespace
@@ -148,6 +178,26 @@ PAGODA_TEST(model_gguf_of_qwen4exp_takes_adapters_of_attention) {
   });
   REQUIRE(attention != layout->targets().end());
   CHECK_EQ(attention->parts.size(), size_t{3});
+}
+
+// mlx-lm has the text model as "model.", mlx-vlm in a module, with other names for the table; norms stay as they are.
+PAGODA_TEST(model_qwen4_exp_as_mlx_saves_it_has_its_bits) {
+  const std::string path = fixtures_dir() + "/model/qwen4_exp_vision", prefix = "model.language_model.";
+  CheckpointEditor editor(path);
+  std::erase_if(editor.tensors, [](const auto& tensor) { return tensor.first.starts_with("model.visual."); });
+  const std::vector<float> wanted = logits_from(editor.write());
+  store_as_mlx(editor, prefix, 4, 8);
+  CheckpointEditor vlm = editor;
+  rename_all(editor, prefix, "model.");
+  CHECK(same_bits(logits_from(editor.write()), wanted));
+  rename_all(vlm, prefix, "language_model.model.");
+  rename_all(vlm, ".ngram_embedding.shard_", ".ngram_embedding.shards.");
+  rename_all(vlm, "lm_head.", "language_model.lm_head.");
+  CHECK(same_bits(logits_from(vlm.write()), wanted));
+  CheckpointEditor text(fixtures_dir() + "/model/qwen4_exp");
+  const std::vector<float> of_text = logits_from(text.write());
+  store_as_mlx(text, "model.", 4, 8);
+  CHECK(same_bits(logits_from(text.write()), of_text));
 }
 
 }  // namespace pagoda::test

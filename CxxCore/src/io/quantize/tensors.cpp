@@ -292,10 +292,12 @@ class Unpacker {
   TensorMap& tensors_;
 };
 
-void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) {
+// `keeps_norms`: mlx-lm and mlx-vlm leave this family's zero-centred norms as they are.
+void undo_mlx(std::span<const std::shared_ptr<File>> files, bool keeps_norms, TensorMap& tensors) {
   bool is_mlx = false;
   for (auto& [name, tensor] : tensors) {
-    const bool is_conv = name.find(".linear_attn.") != name.npos && name.ends_with("conv1d.weight");
+    const bool is_mixer = name.find(".linear_attn.") != name.npos || name.find(".ple.") != name.npos;
+    const bool is_conv = is_mixer && name.ends_with("conv1d.weight");
     if (!is_conv || tensor.shape.size() != 3 || tensor.shape[2] != 1 || tensor.shape[1] == 1) continue;
     std::swap(tensor.shape[1], tensor.shape[2]);
     is_mlx = is_mlx || name.ends_with(".conv1d.weight");  // Olmo-Hybrid has others, and no zero-centred norms
@@ -306,7 +308,7 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
     const bool is_named_norm = name.ends_with("norm.weight") || name.ends_with(".pre_fc_norm_embedding.weight") ||
                                name.ends_with(".pre_fc_norm_hidden.weight");  // the last two of an MTP head
     const bool is_norm = is_named_norm && tensor.shape.size() == 1 && is_float(tensor.dtype);
-    if (!is_mlx || !is_norm || is_gated || is_vision) continue;
+    if (!is_mlx || keeps_norms || !is_norm || is_gated || is_vision) continue;
     tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[tensor.file_index], tensor});
     tensor.dtype = DType::f32;
   }
@@ -333,6 +335,21 @@ Status rename_parts(TensorMap& tensors) {
     if (name.starts_with("thinker.model.") || name.starts_with("thinker.lm_head."))
       renamed.emplace_back(name, name.substr(std::string_view("thinker.").size()));
   for (auto& [name, new_name] : renamed) PAGODA_RETURN_IF_ERROR(rename(name, std::move(new_name), tensors));
+  return ok_status();
+}
+
+// Qwen4-Exp: mlx-lm has no module of that name and saves the text model as "model.", mlx-vlm spells the tensors of a
+// table of n-grams differently.
+Status rename_qwen4_exp(const std::string& prefix, TensorMap& tensors) {
+  constexpr std::string_view kModel = "model.", kShard = ".ngram_embedding.shards.";
+  const bool is_bare = prefix != kModel && tensors.contains("model.embed_tokens.weight");
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const auto& [name, tensor] : tensors) {
+    std::string own = is_bare && name.starts_with(kModel) ? prefix + name.substr(kModel.size()) : name;
+    if (const size_t at = own.find(kShard); at != own.npos) own.replace(at, kShard.size(), ".ngram_embedding.shard_");
+    if (own != name) renamed.emplace_back(name, std::move(own));
+  }
+  for (auto& [name, own] : renamed) PAGODA_RETURN_IF_ERROR(rename(name, std::move(own), tensors));
   return ok_status();
 }
 
@@ -370,11 +387,13 @@ Status decode_quantized(std::string_view config_json, std::span<const std::share
   std::optional<IntegerPacking> integers;
   const auto packing = read_default(root, object, integers);
   PAGODA_RETURN_IF_ERROR(root.status());
-  undo_mlx(files, tensors);
+  const bool is_qwen4_exp = root.string("model_type", "").starts_with("qwen4_exp");
+  undo_mlx(files, /*keeps_norms=*/is_qwen4_exp, tensors);
   if (integers) PAGODA_RETURN_IF_ERROR(unpack_integers(*integers, files, tensors));
   if (packing) PAGODA_RETURN_IF_ERROR(Unpacker(*object, *packing, files, tensors).run());
   PAGODA_RETURN_IF_ERROR(rename_parts(tensors));
-  return rename_mlx(tensor_prefix(*parsed), tensors);
+  PAGODA_RETURN_IF_ERROR(rename_mlx(tensor_prefix(*parsed), tensors));
+  return is_qwen4_exp ? rename_qwen4_exp(tensor_prefix(*parsed), tensors) : ok_status();
 }
 
 }  // namespace pagoda::io
