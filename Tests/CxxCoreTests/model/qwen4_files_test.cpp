@@ -163,8 +163,15 @@ PAGODA_TEST(model_gguf_of_qwen4exp_that_does_not_fit_is_refused) {
 }
 
 // The file has one, in the block after the last: it is not the file of a head alone.
-PAGODA_TEST(model_head_of_qwen4_exp_is_skipped) {
-  CHECK_OK(engine::inspect(folder(fixtures_dir() + "/gguf/qwen4exp.gguf"), {}));
+PAGODA_TEST(model_head_of_qwen4_exp_is_skipped_or_refused_by_name) {
+  const ModelSource file = folder(fixtures_dir() + "/gguf/qwen4exp.gguf");
+  EngineOptions options;
+  const auto info = engine::inspect(file, options);
+  CHECK_OK(info);
+  options.speculation = "mtp";
+  const Status status = engine::inspect(file, options).status;
+  CHECK(status.code == StatusCode::unsupported);
+  CHECK(status.message.find("mtp is not supported for Qwen4ExpForCausalLM") != std::string::npos);
 }
 
 // Attention has more projections there than adapters can change: those of the indexer stay as they are.

@@ -113,6 +113,8 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   choose_vision(options, *p.files, *p.checkpoint, p.config);
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
+  if (options.speculation == "mtp" && p.config.has_streams())
+    return make_error(StatusCode::unsupported, "speculation mtp is not supported for " + p.config.architecture);
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
     return make_error(StatusCode::unsupported, "speculation mtp needs a model with an MTP head, and this one has none");
   PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));
@@ -121,7 +123,6 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   const device::KernelNeeds needs = kernel_needs(layout);
   PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(options.device, options.num_threads, needs));
   PAGODA_RETURN_IF_ERROR(check_kernels(needs, *p.device));
-
   PAGODA_ASSIGN_OR_RETURN(p.format, model::choose_format(options.quantize, p.dtype, *p.checkpoint));
   PAGODA_ASSIGN_OR_RETURN(model::WeightsSummary weights,
                           model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
