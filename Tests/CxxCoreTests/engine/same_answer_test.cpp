@@ -48,6 +48,7 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_negative_eigenvalues) {
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_sparse_attention) {
   check_schedules(fixture("qwen4_exp"), 10, 140, 66);
   check_schedules(fixture("qwen4_exp_vision"), 8, 140, 67, {.kv_dtype = "int8", .drafts = true});
+  check_schedules(fixture("qwen4_exp"), 6, 140, 68, {.quantize = "8bit", .drafts = true, .streams_experts = true});
 }
 // Families and options without a separate test above, rotating through the weight and cache formats.
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_every_other_family) {

@@ -19,7 +19,8 @@ struct Mixture {
 std::vector<Mixture> mixtures() {
   const std::string all = fixtures_dir() + "/";
   std::vector<Mixture> found;
-  for (const char* name : {"qwen3_5_moe", "qwen3_next", "qwen3_5_moe_odd", "qwen3_moe_dense_layers", "deepseek_v3"})
+  for (const char* name :
+       {"qwen3_5_moe", "qwen3_next", "qwen3_5_moe_odd", "qwen3_moe_dense_layers", "deepseek_v3", "qwen4_exp"})
     for (const char* quantize : {"none", "8bit"}) found.push_back({all + "model/" + name, quantize});
   for (const char* name : {"qwen3_moe", "qwen3_next", "qwen3_next_bf16"})
     for (const char* quantize : {"auto", "4bit"}) found.push_back({all + "mlx/" + name, quantize});
