@@ -79,13 +79,14 @@ constexpr FamilyKeys kOlmoHybrid = {"OlmoHybridForCausalLM", "olmo_hybrid", R"("
  "linear_num_key_heads": 30, "linear_num_value_heads": 30, "linear_key_head_dim": 96, "linear_value_head_dim": 192,
  "linear_conv_kernel_dim": 4, "linear_allow_neg_eigval": true,)"};
 
-// The sizes that the configuration class of transformers assumes, with one table of n-grams.
+// As published for Qwen3.8-Flash-Next, whose table of n-grams is another 51 billion parameters.
 constexpr FamilyKeys kQwen4Exp = {"Qwen4ExpForCausalLM", "qwen4_exp_text",
                                   R"("rms_norm_eps": 1e-6, "full_attention_interval": 4, "linear_conv_kernel_dim": 4,
- "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
+ "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 640, "shared_expert_intermediate_size": 640,
  "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25},
- "hc_count": 4, "hc_lowrank": 320, "indexer_n_heads": 16, "indexer_kv_heads": 1, "indexer_head_dim": 128,
- "indexer_budget": 2048, "indexer_compress_ratio": 16, "ple_layer_ids": [1], "output_gate_type": "sigmoid",)",
+ "hc_count": 4, "hc_lowrank": 320, "indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 128,
+ "indexer_budget": 2048, "indexer_compress_ratio": 4, "ple_layer_ids": [2], "split_ngram_parts": 128,
+ "output_gate_type": "sigmoid",)",
                                   "248044"};
 
 struct Shape {
@@ -122,7 +123,7 @@ constexpr Shape kShapes[] = {
     {"kimi-linear-48b-a3b", kKimiLinear, 2304, 27, 9216, 32, 32, 72, 0, 0, 0, 163840, 1048576, false},
     {"minicpm3-4b", kMiniCpm3, 2560, 62, 6400, 40, 40, 32, 0, 0, 0, 73448, 32768, true},
     {"olmo-hybrid-7b", kOlmoHybrid, 3840, 32, 11008, 30, 30, 128, 0, 0, 0, 100352, 65536, false},
-    {"qwen4-exp-64b-a3b", kQwen4Exp, 2048, 40, 512, 16, 2, 256, 32, 16, 128, 248320, 262144, false},
+    {"qwen3.8-flash-next-125b-a6b", kQwen4Exp, 2560, 48, 640, 24, 2, 256, 48, 16, 128, 248320, 262144, false},
     {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // not a real model: for tests and experiments
 };
 

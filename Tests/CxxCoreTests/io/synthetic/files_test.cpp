@@ -78,7 +78,7 @@ PAGODA_TEST(synthetic_shapes_have_the_tensors_of_their_families) {
 
 // Names, shapes, order and the first numbers of every tensor of every shape: so measurements stay comparable.
 PAGODA_TEST(synthetic_files_never_change) {
-  constexpr uint64_t kKnown = 0x2faa7245c26be9e9;
+  constexpr uint64_t kKnown = 0x276af4820a187abf;
   const std::string names = shape_names();
   Fnv1a hash;
   for (size_t begin = 0; begin < names.size();) {
