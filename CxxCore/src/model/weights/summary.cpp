@@ -46,6 +46,11 @@ class FormatSums {
   std::map<WeightFormat, Entry> entries_;
 };
 
+// The mixer of several residual streams before the head runs for every token, like those of layers.
+bool is_head(const WeightGroup& group) noexcept {
+  return group.layer_index == kModelLevel && (group.role == Role::embedding || group.role == Role::lm_head);
+}
+
 // Skips the products of experts and those per head, which have separate kernels.
 void add_product(const WeightGroup& group, const io::ModelConfig& config, WeightFormat format,
                  std::vector<device::ProductShape>& products) {
@@ -55,7 +60,7 @@ void add_product(const WeightGroup& group, const io::ModelConfig& config, Weight
                                    .cols = group.cols,
                                    .format = format,
                                    .silu_mul = group.role == Role::mlp_in && !config.gelu,
-                                   .is_head = group.layer_index == kModelLevel};
+                                   .is_head = is_head(group)};
   for (device::ProductShape& existing : products) {
     device::ProductShape one = existing;
     one.count = 1;
@@ -108,7 +113,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     }
     if (token_bytes == 0) continue;
     add_product(group, config, pieces.size() == 1 ? pieces.front().format : format, summary.products);
-    MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
+    MatrixSum& sum = is_head(group) ? summary.head_matrix : summary.layer_matrices;
     sum.num_parameters += of_token(group, config, group.num_parameters);
     sum.size_bytes += token_bytes;
   }
