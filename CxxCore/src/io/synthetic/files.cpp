@@ -164,8 +164,14 @@ class SyntheticFiles final : public ModelFiles {
 
 Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view shape) {
   PAGODA_ASSIGN_OR_RETURN(std::string json, shape_config_json(shape));
-  PAGODA_ASSIGN_OR_RETURN(ModelConfig config, parse_model_config(json, "shape " + std::string(shape) + "/config.json"));
-  return std::unique_ptr<ModelFiles>(std::make_unique<SyntheticFiles>(std::string(shape), std::move(json), config));
+  return open_synthetic_files(shape, std::move(json));
+}
+
+Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view name, std::string config_json) {
+  PAGODA_ASSIGN_OR_RETURN(ModelConfig config,
+                          parse_model_config(config_json, "shape " + std::string(name) + "/config.json"));
+  return std::unique_ptr<ModelFiles>(
+      std::make_unique<SyntheticFiles>(std::string(name), std::move(config_json), config));
 }
 
 }  // namespace pagoda::io
