@@ -12,6 +12,7 @@ import time
 import pyte
 
 from conftest import PROGRAM
+from tmux import PATIENCE
 
 
 def run(*arguments, text="", **environment):
@@ -66,7 +67,7 @@ class Terminal:
         return "\n".join(self.lines())
 
     def wait_for(self, condition, what):
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while not condition():
             alive = self.read(0.2)
             assert time.monotonic() < end and (alive or condition()), f"no {what} in:\n{self.text()}"
@@ -101,7 +102,7 @@ class Terminal:
         os.close(self.file)
 
     def wait_for_end(self):
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while self.read(0.2):
             assert time.monotonic() < end, self.text()
         return self.process.wait(timeout=60)

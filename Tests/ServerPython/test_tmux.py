@@ -4,12 +4,11 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from scripted_model import write_scripted_model
-from served import MODEL
+from served import MODEL, wait_for
 from tmux import Tmux
 
 
@@ -76,7 +75,7 @@ def test_a_long_prompt_shows_its_progress_and_can_be_stopped(tmp_path):
         chat.say(f"/read {tmp_path / 'long.txt'}")
         chat.type("Hello!")
         chat.key("Enter")
-        chat.wait_for(lambda: re.search(r"reading \d+ %, \d+ (s|min) left", chat.text()), "progress")
+        chat.wait_for_match(r"reading \d+ %, \d+ (s|min) left")
         chat.key("C-c")
         chat.wait_for_text("[stopped; /retry sends the message again]")
         chat.wait_for_prompt()
@@ -172,8 +171,7 @@ def busy_machine():
     before = busy_ticks()
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
-        while sum(loop_seconds(loop.pid) for loop in loops) < 1:
-            time.sleep(0.05)
+        wait_for(lambda: sum(loop_seconds(loop.pid) for loop in loops) > 1, "load")
         yield busy_ticks() > before and "Cpus_allowed_list" in Path("/proc/self/status").read_text()
     finally:
         for loop in loops:

@@ -11,6 +11,12 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(os.environ.get("PAGODA", Path(__file__).resolve().parents[2] / ".build/debug/pagoda"))
+PATIENCE = 300  # seconds until a program counts as stuck: far more than a busy machine needs
+CONFIGURATION = """\
+set -g default-shell /bin/sh
+set -g default-terminal tmux-256color
+set -g history-limit 5000
+"""
 
 
 class Tmux:
@@ -19,12 +25,14 @@ class Tmux:
     def __init__(self, folder, *arguments, columns=80, rows=24, **environment):
         if not shutil.which("tmux"):
             pytest.fail("tmux is not installed; Tools/setup.sh --dev installs it")
-        (folder / "tmux.conf").write_text("set -g default-terminal tmux-256color\nset -g history-limit 5000\n")
-        variables = {"HOME": str(folder), "LANG": "C.UTF-8", "HF_HUB_CACHE": str(folder / "models"), **environment}
-        command = shlex.join(["env", *(f"{name}={value}" for name, value in variables.items()), str(PROGRAM), *map(str, arguments)])
+        (folder / "tmux.conf").write_text(CONFIGURATION)
+        # Nothing of the caller's, whose NO_COLOR or XDG_STATE_HOME would change what is tested.
+        variables = {"PATH": os.environ["PATH"], "TERM": "tmux-256color", "HOME": str(folder), "LANG": "C.UTF-8",
+                     "HF_HUB_CACHE": str(folder / "models"), **environment}
+        command = shlex.join(["env", "-i", *(f"{name}={value}" for name, value in variables.items()), str(PROGRAM), *map(str, arguments)])
         # The status is written behind the last output, as the window's title: a window whose command has ended loses what tmux
         # has not read of it yet.
-        command += r"; printf '\033]2;ended %d\007' $?; exec sleep infinity"
+        command += r"; printf '\033]2;ended %d\007' $?; exec sleep 86400"
         # Short, as names of sockets must be, and not that of a server that is just ending.
         self.sockets = tempfile.TemporaryDirectory(prefix="tmux")
         self.socket = self.sockets.name + "/s"
@@ -44,16 +52,26 @@ class Tmux:
         return " ".join(self.text("-J").split())
 
     def wait_for(self, condition, what):
-        end = time.monotonic() + 120
-        while not condition():
+        """Waits until the condition is true, and returns its value."""
+        end = time.monotonic() + PATIENCE
+        while not (value := condition()):
             assert time.monotonic() < end, f"no {what} in:\n{self.text()}"
             time.sleep(0.05)  # between two looks at the screen
+        return value
+
+    def wait_for_match(self, pattern):
+        """Waits until the text has the pattern, and returns that text: the next look may see another one."""
+        return self.wait_for(lambda: (match := re.search(pattern, self.text())) and match.string, repr(pattern))
 
     def wait_for_text(self, text):
         self.wait_for(lambda: text in self.text(), repr(text))
 
-    def wait_for_prompt(self):
-        self.wait_for(lambda: self.text().split("\n")[-1] == ">", "prompt")
+    def wait_for_prompt(self, count=1):
+        """The prompt is the last line, and at least `count` lines are prompts, those with typed text included."""
+        def is_there():
+            lines = self.text().split("\n")
+            return lines[-1] == ">" and sum(line.startswith(">") for line in lines) >= count
+        self.wait_for(is_there, "prompt")
 
     def status(self):
         """The program's exit status, of which tmux has read all output then; None while it runs."""
@@ -82,10 +100,10 @@ class Tmux:
 
     def say(self, line):
         """Types a line, and waits for the prompt after its answer."""
-        count = self.text().count("\n>")
+        count = sum(line.startswith(">") for line in self.text().split("\n"))
         self.type(line)
         self.key("Enter")
-        self.wait_for(lambda: self.text().count("\n>") > count and self.text().split("\n")[-1] == ">", "prompt")
+        self.wait_for_prompt(count + 1)
 
     def broken_lines(self, columns):
         """Lines that the terminal had to break: -J joins their parts, which are longer than the window. A path may be longer."""
