@@ -3,7 +3,9 @@ import json
 import re
 
 import pytest
+from served import ROOT
 from terminal import Terminal, messages, run
+from test_lora import write_adapter
 
 
 def say(chat, line):
@@ -89,6 +91,38 @@ def test_a_message_stopped_before_its_answer_is_kept_for_retry(tmp_path, long_fi
         assert "tokens" in chat.text()
         [sent] = messages(tmp_path, chat)
         assert sent.startswith("long.txt:") and "Line 299" in sent and sent.endswith("Hello!")
+
+
+@pytest.mark.parametrize("again", ["/retry", "What is this?"])
+def test_an_image_of_a_stopped_message_is_kept(tmp_path, long_file, again):
+    file = tmp_path / "chat.json"
+    with Terminal("chat", "--max-num-batched-tokens", "8", "-n", "4", columns=200) as chat:
+        chat.wait_for_prompt()
+        say(chat, f"/read {long_file}")
+        say(chat, f"/image {ROOT / 'Tests/Fixtures/images/rgb.png'}")
+        chat.send_and_wait_for("What is it?", b"reading")
+        chat.type("\x03")
+        chat.wait_for_text("[stopped; /retry sends the message again]")
+        chat.wait_for_prompt(4)
+        say(chat, again)
+        say(chat, "And now?")  # without files
+        say(chat, f"/save {file}")
+    first, second = [message for message in json.loads(file.read_text())["messages"] if message["role"] == "user"]
+    assert [list(part) for part in first["parts"]] == [["image"], ["text"]], first["parts"][-1]
+    question = "What is it?" if again == "/retry" else again
+    assert first["content"].startswith("long.txt:") and first["content"].endswith(question)
+    assert second["content"] == "And now?" and "parts" not in second
+
+
+def test_a_loaded_chat_keeps_its_adapter(tmp_path):
+    adapter = write_adapter(tmp_path / "one", 1)
+    lines = ["What is the capital of France?", "/stats", f"/save {tmp_path}/chat.json", "/undo", f"/load {tmp_path}/chat.json", "/retry"]
+    answers = [run("chat", *lora, "-n", "8", "--temperature", "0", text="\n".join(lines) + "\n").stdout
+               for lora in ([], ["--lora", f"one={adapter}"])]
+    for answer in answers:
+        first, last = answer.split("  prompt")[0].strip(), answer.split("messages are loaded.")[1].strip()
+        assert first == last, answer
+    assert answers[0] != answers[1]
 
 
 def test_nothing_typed_appears_inside_an_answer():

@@ -97,9 +97,11 @@ final class ChatLoop {
   }
 
   /// Continues with another session of the same chat.
-  func adopt(_ next: ChatSession) {
+  /// - Parameter lora: the adapter to use, which transcripts do not name.
+  func adopt(_ next: ChatSession, lora: String?) {
     session = next
     session.contextPolicy = contextPolicy
+    session.lora = lora
     (unanswered, omittedMessages) = (nil, 0)
   }
 

@@ -136,7 +136,7 @@ extension ChatLoop {
     let engine = try await changed.loadChatEngine()
     let old = session.engine
     let transcript = session.transcript
-    adopt(ChatSession(engine, transcript: transcript))
+    adopt(ChatSession(engine, transcript: transcript), lora: engine.loras.first?.name)
     arguments = changed
     await old.shutDown()
     return await chatBanner(name, engine.info)

@@ -62,7 +62,7 @@ extension ChatLoop {
     guard let transcript = try? JSONDecoder().decode(Transcript.self, from: Data(text.utf8)) else {
       throw CommandFailure("\(name): is not a conversation that /save wrote as JSON")
     }
-    adopt(ChatSession(session.engine, transcript: transcript))
+    adopt(ChatSession(session.engine, transcript: transcript), lora: session.lora)
     return "\(transcript.messages.count) messages are loaded.\n"
   }
 
