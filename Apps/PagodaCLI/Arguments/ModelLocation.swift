@@ -23,8 +23,15 @@ func namedModel(_ given: String) throws -> ModelSource {
     return .folder(path: try foreign.location())
   }
   let name = try fullModelName(given)
-  guard let model = ModelName(name) else { return .folder(path: path) }
+  guard let model = ModelName(name) else { throw CommandFailure(unknownModel(given)) }
   return .folder(path: try HubCache(folder: HubSettings.current.cacheFolder).location(of: model))
+}
+
+/// What the user can do about a name that is neither a path nor a hub's.
+private func unknownModel(_ given: String) -> String {
+  let near = suggestion(for: given.lowercased(), among: Completer.knownModels())
+  let remedy = near.map { "did you mean \($0)?" } ?? "`pagoda list` shows the models that are here, `pagoda pull ORG/NAME` fetches others"
+  return "there is no model, folder or file '\(given)'; \(remedy)"
 }
 
 /// The operand of a command that works on one model of a hub.
