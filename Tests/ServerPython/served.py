@@ -13,7 +13,7 @@ import pytest
 import requests
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
+PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda")).absolute()  # also for tests in other folders
 MODEL = "pagoda-mini"
 LONG = {"ignore_eos": True, "max_tokens": 8000, "speculate": False}  # several seconds on any machine
 

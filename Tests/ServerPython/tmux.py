@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(os.environ.get("PAGODA", Path(__file__).resolve().parents[2] / ".build/debug/pagoda"))
+PROGRAM = Path(os.environ.get("PAGODA", Path(__file__).resolve().parents[2] / ".build/debug/pagoda")).absolute()
 PATIENCE = 300  # seconds until a program counts as stuck: far more than a busy machine needs
 CONFIGURATION = """\
 set -g default-shell /bin/sh
