@@ -30,7 +30,9 @@ func namedModel(_ given: String) throws -> ModelSource {
 /// What the user can do about a name that is neither a path nor a hub's.
 private func unknownModel(_ given: String) -> String {
   let near = suggestion(for: given.lowercased(), among: Completer.knownModels())
-  let remedy = near.map { "did you mean \($0)?" } ?? "`pagoda list` shows the models that are here, `pagoda pull ORG/NAME` fetches others"
+  let remedy =
+    near.map { "did you mean \($0)?" }
+    ?? "`pagoda list` shows the models that are here, `pagoda pull ORG/NAME` fetches others"
   return "there is no model, folder or file '\(given)'; \(remedy)"
 }
 
