@@ -135,7 +135,8 @@ final class ChatLoop {
       (attached, attachedImages) = ("", [])
       Terminal.write("\n")
       if editor.isInteractive, let last = session.lastCompletion {
-        Terminal.write(Style.dim(fittingParts(speedParts(last, others: use.others()))) + "\n\n")
+        let parts = speedParts(last, context: session.engine.info.plan.maximumModelLength, others: use.others())
+        Terminal.write(Style.dim(fittingParts(parts)) + "\n\n")
       }
     } catch is CancellationError {
       let isKept = session.history.count > before
@@ -178,22 +179,4 @@ package func joined(_ parts: [String], width: Int?) -> String {
     columnWidth(of: part) + 2 > width ?? .max ? part : part.replacing(" ", with: "\u{A0}")
   }.joined(separator: "\u{A0}· ")
   return (width.map { wrapped(glued, width: $0) } ?? glued).replacing("\u{A0}", with: " ")
-}
-
-/// Tokens, speed, and the time to the first token.
-/// - Parameter others: what other programs used of the processors meanwhile; nil if unknown.
-package func speedParts(_ completion: Completion, others: OtherUse? = nil) -> [String] {
-  var parts = ["\(completion.usage.completionTokens) tokens"]
-  if let speed = completion.tokensPerSecond { parts.append(String(format: "%.1f tokens/s", speed)) }
-  let first = (completion.timings.queueMilliseconds + completion.timings.promptMilliseconds) / 1000
-  parts.append(String(format: "first after %.2f s", first))
-  if completion.usage.cachedTokens > 0 {
-    parts.append("\(completion.usage.cachedTokens) of \(completion.usage.promptTokens) prompt tokens cached")
-  }
-  if completion.timings.draftedTokens > 0 {
-    parts.append("\(completion.timings.acceptedTokens) of \(completion.timings.draftedTokens) drafts accepted")
-  }
-  if completion.finishReason == .length { parts.append("cut at the token limit") }
-  if let note = others?.note(from: 0.25) { parts.append(note) }
-  return parts
 }

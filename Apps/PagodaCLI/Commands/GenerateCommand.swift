@@ -87,11 +87,12 @@ private func runGenerate(_ given: Arguments) async throws -> Int32 {
   }
   await engine.shutDown()
   guard let completion, completion.finishReason == .length else { return 0 }
-  let limit = "the answer was cut after \(completion.usage.completionTokens) tokens"
+  let cut = "the answer was cut after \(completion.usage.completionTokens) tokens"
+  let isContext = completion.fills(engine.info.plan.maximumModelLength)
   if request.grammar != nil {
-    throw CommandFailure("\(limit), so the JSON is not complete; raise --max-tokens")
+    throw CommandFailure("\(cut), so the JSON is not complete; raise \(isContext ? "--max-model-len" : "--max-tokens")")
   }
-  Terminal.note("\(limit); --max-tokens is the limit")
+  Terminal.note("\(cut); \(isContext ? "the context is full (--max-model-len)" : "--max-tokens is the limit")")
   return 0
 }
 
