@@ -45,6 +45,20 @@ import Testing
     #expect(text == "  device limit  21.2 GiB\n  fits\n      16 sequences at once,\n      8192 tokens each\n")
   }
 
+  /// A command without its end could not be typed.
+  @Test func commands_are_wrapped_and_not_cut_in_a_narrow_terminal() {
+    let rows = [("  pagoda chat qwen3.5:0.8b --quantize 4bit", "1.02 GiB of 21.2 GiB")]
+    let text = columns(rows, width: 30)
+    #expect(text == "  pagoda chat qwen3.5:0.8b\n  --quantize 4bit\n      1.02 GiB of 21.2 GiB\n")
+  }
+
+  @Test func columns_of_notes_are_put_below_each_other_in_a_narrow_terminal() {
+    let notes = "Commands of\na chat:\n  /read FILE  put a text file before the next message\n  /bye        leave"
+    let text =
+      "Commands of a chat:\n  /read FILE\n      put a text file before\n      the next message\n  /bye        leave"
+    #expect(reflowed(notes, width: 30) == text)
+  }
+
   /// A path that the program broke could not be copied from the terminal.
   @Test func words_longer_than_a_line_are_left_to_the_terminal() {
     let path = "/opt/shared/defaults/pagoda/config2.json"

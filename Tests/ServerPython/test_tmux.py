@@ -86,8 +86,21 @@ def test_a_long_prompt_shows_its_progress_and_can_be_stopped(tmp_path):
 
 def test_a_load_shows_how_far_it_is(tmp_path):
     with Tmux(tmp_path, "embed", "Hi", "--shape", "qwen3.5-0.8b", "--max-model-len", "256", "--threads", "1", columns=60) as pagoda:
-        pagoda.wait_for(lambda: re.search(r"loading qwen3\.5-0\.8b .*\d+ % [\d.]+ [KMG]iB of [\d.]+ GiB", pagoda.text()), "progress")
-        assert len(pagoda.text().split("\n")) == 1, "one line, drawn again and again"
+        text = pagoda.wait_for_match(r"loading qwen3\.5-0\.8b .*\d+ % [\d.]+ [KMG]iB of [\d.]+ GiB")
+        assert len(text.split("\n")) == 1, "one line, drawn again and again"
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_thinking_is_wrapped_at_words(tmp_path, command):
+    question = "What is 12 plus 30?"
+    with Tmux(tmp_path, command, "--think", *([question] if command == "ask" else []), columns=24, rows=60) as pagoda:
+        if command == "ask":
+            assert pagoda.wait_for_end() == 0
+        else:
+            pagoda.wait_for_prompt()
+            pagoda.say(question)
+        assert "Tens: 1 + 3 = 4. Together: 42." in pagoda.words(), pagoda.text()
+        assert not pagoda.broken_lines(24), pagoda.text()
 
 
 def test_markdown_is_shown_with_styles(tmp_path):
@@ -102,6 +115,10 @@ def test_markdown_is_shown_with_styles(tmp_path):
 
 def test_questions_and_slips_on_the_command_line(tmp_path):
     for arguments, text, status in [(["ask", "What is 12 plus 30?"], "42", 0), (["run", "mini", "What is 12 plus 30?"], "42", 0),
+                                    (["run", "mini", "-n", "3", "-c", "128", "-t", "1", "Count to 12."], "cut after 3 tokens; --max-tokens is the limit", 0),
+                                    (["ask", "-c", "64", "--ignore-eos", "Hi"], "tokens; the context is full (--max-model-len)", 0),
+                                    (["chat", "mini", "-c", "99999"], "max-model-len", 1), (["chat", "mnii"], "did you mean mini?", 1),
+                                    (["chat", "no-such-model"], "`pagoda list` shows the models that are here", 1),
                                     (["chta"], "did you mean 'chat'?", 64), (["ask", "--tmep", "0", "Hi"], "did you mean --temperature?", 64),
                                     (["serve", "--host", "0.0.0.0"], "--api-key", 64)]:
         with Tmux(tmp_path, *arguments, columns=60) as pagoda:
@@ -152,7 +169,9 @@ def test_lists_plans_and_measurements_fit_the_window(tmp_path, columns):
     quick = ["--tests", "tg8", "--repetitions", "1"]
     for arguments, text in [([], "needs no download"), (["help", "chat"], "/retry"), (["list"], "mini"), (["info"], "Memory plan"),
                             (["bench", *quick], "tg8"), (["bench", *quick, "--profile"], "matmul"), (["bench", *quick, "--count"], "tg8"), (["bench", *quick, "--predict", "m4"], "Predicted"),
-                            (["bench", "spec", "--tokens", "2", "--rounds", "1"], "speed-up")]:
+                            (["bench", "spec", "--tokens", "2", "--rounds", "1"], "speed-up"), (["man", tmp_path / "man"], "pages are in"),
+                            (["quantize", "mini", tmp_path / "quantised"], "matrices, all at 4 bits"), (["ps"], "pagoda serve starts one"),
+                            (["config"], "not there yet")]:
         with Tmux(tmp_path, *arguments, columns=columns, rows=100) as pagoda:
             assert pagoda.wait_for_end() == 0
             assert text in pagoda.words()

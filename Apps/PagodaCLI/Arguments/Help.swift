@@ -51,7 +51,7 @@ package func columns(_ rows: [(String, String)], width: Int? = nil) -> String {
     let word = row.1.split { $0 == " " || $0 == "\n" }.map { columnWidth(of: $0) }.max() ?? 0
     // In a narrow terminal, and if a word would be broken, a text that does not fit goes below the first column.
     if indent + widest > width, width < indent + 24 || (word > width - indent && word <= width - 6) {
-      return clipped(row.0, to: width) + "\n" + "      " + wrapped(row.1, width: width, indent: 6) + "\n"
+      return wrapped(row.0, width: width) + "\n" + "      " + wrapped(row.1, width: width, indent: 6) + "\n"
     }
     return row.0 + gap + wrapped(row.1, width: width, indent: indent) + "\n"
   }.joined()
@@ -76,7 +76,11 @@ package func reflowed(_ text: String, width: Int) -> String {
     }
     let second = row[gap.lowerBound...].drop { $0 == " " }
     let indent = row.count - second.count
-    guard width >= indent + 24 else { return wrapped(row, width: width) }
+    guard columnWidth(of: row) > width else { return row }
+    // As in `columns`: in a narrow terminal the second column goes below the first.
+    if width < indent + 24 {
+      return row[..<gap.lowerBound] + "\n      " + wrapped(String(second), width: width, indent: 6)
+    }
     return row.dropLast(second.count) + wrapped(String(second), width: width, indent: indent)
   }.joined(separator: "\n")
 }

@@ -1,10 +1,10 @@
 // AnswerPrinter: writes an answer as it arrives: progress of a long prompt, thinking dimmed and separate, Markdown.
+import Foundation
 import PagodaKit
 
 struct AnswerPrinter {
   private(set) var omittedMessages: Int
-  private var isThinking = false
-  private var thinking = WordWrap(width: Style.textWidth ?? 0)
+  private var thinking = ThinkingText(to: STDOUT_FILENO)
   private var text = AnswerText()
   private var progress: ProgressLine?
 
@@ -26,12 +26,10 @@ struct AnswerPrinter {
       omittedMessages = count
     case .reasoning(let text):
       endProgress()
-      guard Terminal.outputIsTerminal else { return }
-      isThinking = true
-      Terminal.write(Style.dim(Terminal.printable(thinking.add(text))))
+      thinking.add(text)
     case .text(let chunk):
       endProgress()
-      if isThinking { endThinking() }
+      thinking.end()
       text.write(chunk)
     case .toolCall, .rejectedToolCall, .toolFailed, .token, .finished: endProgress()
     }
@@ -39,19 +37,13 @@ struct AnswerPrinter {
 
   mutating func finish() {
     endProgress()
-    if isThinking { endThinking() }
+    thinking.end()
     text.finish()
   }
 
   private mutating func endProgress() {
     progress?.clear()
     progress = nil
-  }
-
-  private mutating func endThinking() {
-    Terminal.write(Style.dim(Terminal.printable(thinking.finish())) + "\n\n")
-    isThinking = false
-    thinking = WordWrap(width: Style.textWidth ?? 0)
   }
 }
 

@@ -3,12 +3,12 @@ import PagodaKit
 
 /// The lines above the first prompt.
 func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
+  let hint = Style.dim(fittingLine("/help shows the commands, Ctrl-D leaves.")) + "\n\n"
   let memory = "\(readable(bytes: info.plan.totalBytes)) of \(readable(bytes: info.plan.deviceLimitBytes))"
   guard name == "mini" else {
     let context = "\(info.plan.maximumModelLength) tokens of context"
     let facts = fittingParts([name, info.weightDType, memory, context, info.device])
-    return Style.bold(name) + facts.dropFirst(name.count) + "\n"
-      + Style.dim("/help shows the commands, Ctrl-D leaves.") + "\n\n"
+    return Style.bold(name) + facts.dropFirst(name.count) + "\n" + hint
   }
   let first = fittingLine(
     "mini, the \(megabytes(MiniModelSize.bytes)) demo model inside the program, on \(info.device).")
@@ -27,7 +27,7 @@ func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
     }
     text += columns(rows, width: Style.textWidth)
   }
-  return text + Style.dim("/help shows the commands, Ctrl-D leaves.") + "\n\n"
+  return text + hint
 }
 
 /// The embedded model's weights.

@@ -36,7 +36,7 @@ private func runBatch(_ arguments: Arguments) async throws -> Int32 {
 
   try write(lines.map { $0.text + "\n" }.joined(), to: output)
   let failures = lines.count { $0["error"] != nil }
-  if failures > 0 { Terminal.writeError("pagoda: \(failures) of \(lines.count) requests failed\n") }
+  if failures > 0 { Terminal.note("\(failures) of \(lines.count) requests failed") }
   return failures > 0 ? 1 : 0
 }
 

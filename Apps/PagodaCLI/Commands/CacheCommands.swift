@@ -42,10 +42,8 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
     table += running.map { ($0.model, "running at \($0.url) (process \($0.process))") }
     table += models.flatMap(rows)
     table += ForeignModel.all().map { ($0.name, readable(bytes: $0.bytes)) }
-    let width = Style.width(of: STDOUT_FILENO)
-    Terminal.write(columns(table, width: width))
-    let none = "No models in \(cache.folder) yet; pagoda pull qwen3.5:4b downloads one."
-    if models.isEmpty { Terminal.write((width.map { wrapped(none, width: $0) } ?? none) + "\n") }
+    Terminal.write(columns(table, width: Style.width(of: STDOUT_FILENO)))
+    if models.isEmpty { Terminal.say("No models in \(cache.folder) yet; pagoda pull qwen3.5:4b downloads one.") }
   }
   return 0
 }
@@ -78,7 +76,7 @@ private func runRemove(_ arguments: Arguments) async throws -> Int32 {
   let model = try hubModel(arguments)
   let isOneRevision = arguments.positionals[0].contains("@")
   let freed = try HubCache(folder: HubSettings.current.cacheFolder).remove(model, onlyRevision: isOneRevision)
-  Terminal.write(
-    "\(isOneRevision ? arguments.positionals[0] : model.repository): removed, \(readable(bytes: freed)) freed\n")
+  Terminal.say(
+    "\(isOneRevision ? arguments.positionals[0] : model.repository): removed, \(readable(bytes: freed)) freed")
   return 0
 }

@@ -1,4 +1,5 @@
 // pagoda generate: one prompt, one answer.
+import Foundation
 import PagodaKit
 
 extension Command {
@@ -137,7 +138,7 @@ private func promptText(_ arguments: Arguments) throws -> String {
 /// tokenizer, prints ids.
 private func stream(_ request: Request, on engine: Engine) async throws -> Completion? {
   var ids: [String] = []
-  var isThinking = false
+  var thinking = ThinkingText(to: STDERR_FILENO)
   var completion: Completion?
   var answer = AnswerText()
   let progress = ProgressLine("reading", unknown: true)
@@ -147,13 +148,9 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
   for try await event in engine.submit(request) {
     switch event {
     case .text(let text):
-      if isThinking { Terminal.writeError("\n\n") }
-      isThinking = false
+      thinking.end()
       answer.write(text)
-    case .reasoning(let text):
-      guard Terminal.errorIsTerminal else { continue }
-      isThinking = true
-      Terminal.writeError(Style.dim(Terminal.printable(text)))
+    case .reasoning(let text): thinking.add(text)
     case .promptProgress(let read): progress.say(progressText(read))
     case .toolCall, .rejectedToolCall, .toolFailed, .contextTrimmed: break  // not asked for
     case .token(let token):
@@ -161,7 +158,7 @@ private func stream(_ request: Request, on engine: Engine) async throws -> Compl
       ids.append(String(token.id))
     case .finished(let end):
       completion = end
-      if isThinking { Terminal.writeError("\n") }
+      thinking.end("\n")
       answer.finish()
       Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
     }

@@ -23,7 +23,7 @@ extension Command {
       for command in Command.all {
         try Terminal.write(manualPage(command), toFile: "\(folder)/pagoda-\(command.name).1")
       }
-      Terminal.write("\(Command.all.count + 1) pages are in \(folder).\n")
+      Terminal.say("\(Command.all.count + 1) pages are in \(folder).")
       return 0
     })
 }

@@ -56,9 +56,9 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
     ])
     Terminal.write(object.text + "\n")
   } else {
-    Terminal.write(
+    Terminal.say(
       "\(model): \(pulled.fileCount) files, \(readable(bytes: pulled.bytes)), commit \(pulled.commit.prefix(12))\n"
-        + "\(pulled.folder)\nNext: pagoda chat \(model)\n")
+        + "\(pulled.folder)\nNext: pagoda chat \(model)")
   }
   return 0
 }

@@ -46,8 +46,8 @@ private func runQuantize(_ arguments: Arguments) async throws -> Int32 {
     }
   }
   let formats = mixed ? "\(report.wideCount) of them at 8 bits, the others at 4" : "all at \(bits) bits"
-  Terminal.write(
+  Terminal.say(
     "\(folder): \(report.quantizedCount) matrices, \(formats), \(readable(bytes: report.inputBytes)) became "
-      + "\(readable(bytes: report.outputBytes))\n")
+      + "\(readable(bytes: report.outputBytes))")
   return 0
 }

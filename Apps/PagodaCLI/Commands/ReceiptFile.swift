@@ -37,7 +37,7 @@ final class ReceiptFile: Sendable {
     do {
       try file.write(contentsOf: Data(line.utf8))
     } catch {
-      Terminal.writeError("pagoda: a receipt could not be written: \(error)\n")
+      Terminal.note("a receipt could not be written: \(error)")
     }
   }
 

@@ -33,8 +33,8 @@ private func runReplay(_ arguments: Arguments) async throws -> Int32 {
   let model = try await engine.fingerprint()
   let others = receipts.filter { $0.model != model }.count
   if others > 0 {
-    Terminal.writeError(
-      "pagoda: \(others) of \(receipts.count) receipts are of another model, number format, device or version\n")
+    Terminal.note(
+      "\(others) of \(receipts.count) receipts are of another model, number format, device or version")
   }
   let begin = DispatchTime.now().uptimeNanoseconds
   let results = await check(receipts, prompts, engine)
@@ -46,16 +46,16 @@ private func runReplay(_ arguments: Arguments) async throws -> Int32 {
     case .differs(let index, let token):
       different += 1
       let (was, now) = (quoted(line.receipt.answer[index], engine), quoted(token, engine))
-      Terminal.write("line \(line.number): token \(index) was \(was) and is \(now)\n")
+      Terminal.say("line \(line.number): token \(index) was \(was) and is \(now)")
     case .failed(let reason):
       failed += 1
-      Terminal.write("line \(line.number): cannot be checked: \(reason)\n")
+      Terminal.say("line \(line.number): cannot be checked: \(reason)")
     }
   }
   let tokens = receipts.reduce(0) { $0 + $1.receipt.answer.count }
-  Terminal.write(
+  Terminal.say(
     "\(same) answers are the same, \(different) differ, \(failed) cannot be checked; "
-      + "\(tokens) tokens in \(String(format: "%.1f", seconds)) s\n")
+      + "\(tokens) tokens in \(String(format: "%.1f", seconds)) s")
   await engine.shutDown()
   return different + failed == 0 ? 0 : 1
 }

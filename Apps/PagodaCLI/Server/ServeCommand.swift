@@ -141,20 +141,20 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
     latch = stopLatch()  // before a client can learn that the server is up
     try await receipts?.keep(of: loaded)
     server.serve(loaded)
-    if let load = loaded.info.load { log.write("pagoda: \(loadText(arguments.modelName, load))") }
-    if let stages = loaded.info.pipeline { log.write("pagoda: \(stages)") }
+    if let load = loaded.info.load { log.write(Terminal.fitted("pagoda: \(loadText(arguments.modelName, load))")) }
+    if let stages = loaded.info.pipeline { log.write(Terminal.fitted("pagoda: \(stages)")) }
     engine = loaded
   }
   let names = models.count > 1 ? models.map(\.name).joined(separator: ", ") : options.modelNames[0]
   // Announced first: a script that waits for the line below finds the server with pagoda ps.
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: names) }
-  Terminal.write("pagoda: serving \(names) at \(server.url)\n")
-  if let port = server.metricsPort { log.write("pagoda: metrics and health at port \(port)") }
+  Terminal.say("pagoda: serving \(names) at \(server.url)")
+  if let port = server.metricsPort { log.write(Terminal.fitted("pagoda: metrics and health at port \(port)")) }
   ServiceManager.notify("READY=1")
   defer { ServerRecord.withdraw() }
   await latch.wait()
   ServiceManager.notify("STOPPING=1")
-  log.write("pagoda: finishing requests in flight; press again to stop immediately")
+  log.write(Terminal.fitted("pagoda: finishing requests in flight; press again to stop immediately"))
   await server.shutDown(drainSeconds: drain)
   await tools?.close()
   await engine?.shutDown()

@@ -62,7 +62,7 @@ private func runStop(_ arguments: Arguments) async throws -> Int32 {
     while ServerRecord.running().contains(where: { $0.process == server.process }) {
       try await Task.sleep(for: .milliseconds(50))
     }
-    Terminal.write("\(server.model) at \(server.url) has ended\n")
+    Terminal.say("\(server.model) at \(server.url) has ended")
   }
   return 0
 }

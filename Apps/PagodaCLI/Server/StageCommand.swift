@@ -41,8 +41,6 @@ extension Arguments {
     try await offerToFetch(for: &options)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGTERM) { _ in _exit(0) }  // a stage has nothing to save
-    try await PipelineStage.run(try modelSource(), options: options, address: address) { line in
-      FileHandle.standardError.write(Data("pagoda: stage: \(line)\n".utf8))
-    }
+    try await PipelineStage.run(try modelSource(), options: options, address: address) { Terminal.note("stage: \($0)") }
   }
 }

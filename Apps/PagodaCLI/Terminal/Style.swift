@@ -37,5 +37,6 @@ package enum Style {
 
   /// Columns for text on standard output: those of the terminal, at most 100 so that lines stay readable; nil for a
   /// pipe.
-  static var textWidth: Int? { width(of: STDOUT_FILENO).map { min($0, 100) } }
+  static var textWidth: Int? { textWidth(of: STDOUT_FILENO) }
+  static func textWidth(of descriptor: Int32) -> Int? { width(of: descriptor).map { min($0, 100) } }
 }

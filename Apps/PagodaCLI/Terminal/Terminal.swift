@@ -16,6 +16,8 @@ enum Terminal {
     }
   }
 
+  /// Sentences on standard output, wrapped by words if that is a terminal.
+  static func say(_ text: String) { write(fittingLine(text) + "\n") }
   static func writeError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
   static func report(_ message: String) { writeError(fitted("pagoda: error: \(message)") + "\n") }
   /// Lines on standard error, as they are.
@@ -30,7 +32,7 @@ enum Terminal {
   }
 
   /// Wrapped by words if standard error is a terminal.
-  private static func fitted(_ text: String) -> String {
+  static func fitted(_ text: String) -> String {
     Style.width(of: STDERR_FILENO).map { wrapped(text, width: min($0, 100)) } ?? text
   }
 
