@@ -27,6 +27,32 @@ import Testing
     #expect(store.find("resp_3", owner: "a") != nil)
   }
 
+  @Test func an_owner_of_many_takes_the_place_of_no_others() {
+    let store = ResponseStore(maximumBytes: 4000, maximumCount: 100)
+    store.add(response("resp_own"), input: [], owner: "a")
+    for index in 0..<40 {
+      store.add(response("resp_\(index)", String(repeating: "x", count: 300)), input: [], owner: "b")
+    }
+    #expect(store.find("resp_own", owner: "a") != nil)
+    #expect(store.find("resp_39", owner: "b") != nil && store.find("resp_0", owner: "b") == nil)
+  }
+
+  @Test func a_new_entry_stays_also_if_its_owner_has_the_most() {
+    let store = ResponseStore(maximumBytes: 1000, maximumCount: 100)
+    for index in 0..<4 { store.add(response("resp_\(index)"), input: [], owner: "\(index)") }
+    store.add(response("resp_large", String(repeating: "x", count: 600)), input: [], owner: "large")
+    #expect(store.find("resp_large", owner: "large") != nil)
+  }
+
+  @Test func sizes_are_those_in_memory() {
+    let numbers = JSONValue.array(Array(repeating: .integer(1), count: 1000))
+    #expect(numbers.memoryBytes > 5 * numbers.text.utf8.count && numbers.memoryBytes < 40 * numbers.text.utf8.count)
+    let store = ResponseStore(maximumBytes: 30 * numbers.text.utf8.count)
+    for index in 0..<4 { store.add(response("resp_\(index)"), input: [numbers], owner: "a") }
+    #expect(store.find("resp_0", owner: "a") == nil, "four of these texts would fit, four lists do not")
+    #expect(store.find("resp_3", owner: "a") != nil)
+  }
+
   @Test func owners_see_and_end_their_own() {
     let store = ResponseStore()
     store.add(response("resp_1"), input: [], owner: "a")

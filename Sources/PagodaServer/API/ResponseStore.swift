@@ -8,22 +8,16 @@ final class ResponseStore: @unchecked Sendable {
     var owner: String  // the name of the client's key; other keys do not see it
     var response: JSONValue
     var input: [JSONValue]  // all items before the response, including those of earlier responses
-    var bytes: Int
   }
 
   private let lock = NSLock()
   // Guarded by `lock`.
-  private var entries: [String: Entry] = [:]
-  private var order: [String] = []  // the oldest first
-  private var totalBytes = 0
+  private var entries: OwnedEntries<Entry>
   private var running: [String: (owner: String, cancel: @Sendable () -> Void)] = [:]
-  private let maximumBytes: Int
-  private let maximumCount: Int
   private var file: FileHandle?
 
   init(maximumBytes: Int = 64 << 20, maximumCount: Int = 4096) {
-    self.maximumBytes = maximumBytes
-    self.maximumCount = maximumCount
+    entries = OwnedEntries(maximumBytes: maximumBytes, maximumCount: maximumCount)
   }
 
   /// Reads the file of an earlier server, if there is one, and appends to it from now on.
@@ -33,16 +27,16 @@ final class ResponseStore: @unchecked Sendable {
       for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
         guard let record = JSONValue.parse(String(line)) else { continue }  // truncated when a server was killed
         if let id = record["deleted"]?.stringValue {
-          remove(id)
+          entries.remove(id)
         } else if let owner = record["owner"]?.stringValue, let response = record["response"],
           let id = response["id"]?.stringValue
         {
-          keep(id, owner, response, record["input"]?.arrayValue ?? [], bytes: line.utf8.count)
+          keep(id, Entry(owner: owner, response: response, input: record["input"]?.arrayValue ?? []))
         }
       }
     }
     // Rewritten, so that it contains no more than the store; readable by its owner only.
-    let lines = order.compactMap { id in entries[id].map { Self.line($0) } }
+    let lines = entries.order.compactMap { id in entries[id].map { Self.line($0.value) } }
     let created = FileManager.default.createFile(
       atPath: path, contents: Data(lines.joined().utf8), attributes: [.posixPermissions: 0o600])
     guard created, let handle = FileHandle(forWritingAtPath: path) else {
@@ -61,39 +55,30 @@ final class ResponseStore: @unchecked Sendable {
   /// - Parameter isLasting: whether it is written to the file, if there is one.
   func add(_ response: JSONValue, input: [JSONValue], owner: String, isLasting: Bool = true) {
     guard let id = response["id"]?.stringValue else { return }
-    let entry = Entry(owner: owner, response: response, input: input, bytes: 0)
+    let entry = Entry(owner: owner, response: response, input: input)
     let line = Self.line(entry)
     lock.withLock {
-      keep(id, owner, response, input, bytes: line.utf8.count)
+      keep(id, entry)
       if isLasting { try? file?.write(contentsOf: Data(line.utf8)) }
     }
   }
 
   /// Called under the lock, or before the store is shared.
-  private func keep(_ id: String, _ owner: String, _ response: JSONValue, _ input: [JSONValue], bytes: Int) {
-    remove(id)
-    guard bytes <= maximumBytes else { return }
-    entries[id] = Entry(owner: owner, response: response, input: input, bytes: bytes)
-    order.append(id)
-    totalBytes += bytes
-    while totalBytes > maximumBytes || order.count > maximumCount, let oldest = order.first { remove(oldest) }
-  }
-
-  private func remove(_ id: String) {
-    guard let entry = entries.removeValue(forKey: id) else { return }
-    totalBytes -= entry.bytes
-    order.removeAll { $0 == id }
+  private func keep(_ id: String, _ entry: Entry) {
+    entries.remove(id)
+    let bytes = entry.input.reduce(entry.response.memoryBytes) { $0 + $1.memoryBytes }
+    if bytes <= entries.maximumBytes { entries.put(id, entry, owner: entry.owner, bytes: bytes) }
   }
 
   func find(_ id: String, owner: String) -> Entry? {
-    lock.withLock { entries[id].flatMap { $0.owner == owner ? $0 : nil } }
+    lock.withLock { entries.find(id, owner: owner) }
   }
 
   /// False if there is none.
   func delete(_ id: String, owner: String) -> Bool {
     lock.withLock {
-      guard entries[id]?.owner == owner else { return false }
-      remove(id)
+      guard entries.find(id, owner: owner) != nil else { return false }
+      entries.remove(id)
       try? file?.write(contentsOf: Data((JSONValue.object(["deleted": .string(id)]).text + "\n").utf8))
       return true
     }

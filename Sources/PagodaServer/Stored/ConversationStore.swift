@@ -2,7 +2,7 @@
 import Foundation
 import PagodaKit
 
-/// The conversations of all keys; the least recently used make room for others. Any thread may use it.
+/// The conversations of all keys. Any thread may use it.
 final class ConversationStore: @unchecked Sendable {
   struct Entry {
     let id: String
@@ -10,7 +10,6 @@ final class ConversationStore: @unchecked Sendable {
     let created: Int64
     var metadata: JSONValue
     var items: [JSONValue]  // each with an id, the oldest first
-    var bytes: Int
 
     var json: JSONValue {
       .object([
@@ -19,33 +18,24 @@ final class ConversationStore: @unchecked Sendable {
     }
   }
 
-  private let maximumCount: Int
-  private let maximumBytes: Int
   private let lock = NSLock()
-  // Guarded by `lock`.
-  private var entries: [String: Entry] = [:]
-  private var order: [String] = []  // the least recently used first
-  private var totalBytes = 0
+  private var entries: OwnedEntries<Entry>  // guarded by `lock`
 
   init(maximumBytes: Int = 64 << 20, maximumCount: Int = 4096) {
-    self.maximumBytes = maximumBytes
-    self.maximumCount = maximumCount
+    entries = OwnedEntries(maximumBytes: maximumBytes, maximumCount: maximumCount)
   }
 
   func create(_ items: [JSONValue], metadata: JSONValue, owner: String) throws -> Entry {
     let entry = Entry(
-      id: randomID("conv_"), owner: owner, created: Int64(Date().timeIntervalSince1970), metadata: metadata, items: [],
-      bytes: metadata.text.utf8.count)
-    return try lock.withLock {
-      try put(Self.adding(items, to: entry))
-    }
+      id: randomID("conv_"), owner: owner, created: Int64(Date().timeIntervalSince1970), metadata: metadata,
+      items: items)
+    return try lock.withLock { try put(entry) }
   }
 
   func find(_ id: String, owner: String) -> Entry? {
     lock.withLock {
-      guard let entry = entries[id], entry.owner == owner else { return nil }
-      order.removeAll { $0 == id }
-      order.append(id)
+      guard let entry = entries.find(id, owner: owner) else { return nil }
+      entries.noteUse(id)
       return entry
     }
   }
@@ -53,54 +43,34 @@ final class ConversationStore: @unchecked Sendable {
   /// The changed conversation; nil if there is none.
   func change(_ id: String, owner: String, _ change: (inout Entry) -> Void) throws -> Entry? {
     try lock.withLock {
-      guard var entry = entries[id], entry.owner == owner else { return nil }
+      guard var entry = entries.find(id, owner: owner) else { return nil }
       change(&entry)
-      entry.bytes = entry.metadata.text.utf8.count + entry.items.reduce(0) { $0 + $1.text.utf8.count }
       return try put(entry)
     }
   }
 
   func add(_ items: [JSONValue], to id: String, owner: String) throws -> Entry? {
-    try lock.withLock {
-      guard let entry = entries[id], entry.owner == owner else { return nil }
-      return try put(Self.adding(items, to: entry))
-    }
+    try change(id, owner: owner) { $0.items += items }
   }
 
   /// False if there is none.
   func delete(_ id: String, owner: String) -> Bool {
     lock.withLock {
-      guard entries[id]?.owner == owner else { return false }
-      forget(id)
+      guard entries.find(id, owner: owner) != nil else { return false }
+      entries.remove(id)
       return true
     }
   }
 
-  private static func adding(_ items: [JSONValue], to entry: Entry) -> Entry {
-    var entry = entry
-    entry.items += items
-    entry.bytes += items.reduce(0) { $0 + $1.text.utf8.count }
-    return entry
-  }
-
   /// Requires the lock.
   private func put(_ entry: Entry) throws -> Entry {
-    if entry.bytes > maximumBytes / 4 {
+    let bytes = entry.items.reduce(entry.metadata.memoryBytes) { $0 + $1.memoryBytes }
+    if bytes > entries.maximumBytes / 4 {
       throw APIError.invalid(
-        "a conversation may have \(maximumBytes >> 22) MiB", param: "conversation", code: "conversation_too_large")
+        "a conversation may have \(entries.maximumBytes >> 22) MiB", param: "conversation",
+        code: "conversation_too_large")
     }
-    forget(entry.id)
-    entries[entry.id] = entry
-    order.append(entry.id)
-    totalBytes += entry.bytes
-    while totalBytes > maximumBytes || order.count > maximumCount, let oldest = order.first { forget(oldest) }
+    entries.put(entry.id, entry, owner: entry.owner, bytes: bytes)
     return entry
-  }
-
-  /// Requires the lock.
-  private func forget(_ id: String) {
-    guard let entry = entries.removeValue(forKey: id) else { return }
-    totalBytes -= entry.bytes
-    order.removeAll { $0 == id }
   }
 }
