@@ -99,6 +99,8 @@ import Testing
       (openAI("data:image/png;base64,\(try base64("refused/half_of_rgb.png"))"), ["image 1", "truncated"]),
       (openAI(try url("rgb.png"), #","detail":"huge""#), ["messages[0].content[1].image_url.detail"]),
       (#"{"type":"image_url"}"#, ["messages[0].content[1].image_url is missing"]),
+      (#"{"type":"input_audio"}"#, ["content[1].type", "reads text and images only"]),
+      (#"{"type":"hologram"}"#, ["content[1].type", "reads text and images only"]),
       (#"{"type":"input_image","file_id":"f"}"#, ["file_id", "stores no files"]),
       (#"{"type":"image","source":{"type":"url","url":"http://a/b.png"}}"#, ["source.url", "data: URL"]),
       (#"{"type":"image","source":{"type":"file","file_id":"f"}}"#, ["source.type"]),

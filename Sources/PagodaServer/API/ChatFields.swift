@@ -23,7 +23,7 @@ extension FieldReader {
       if let remark = try part.mediaRemark(type) { return .text(remark) }
       guard types.contains(type) else {
         throw APIError.invalid(
-          "\(part.path)type is '\(type.prefix(40))'; this model reads text only", param: part.path + "type")
+          "\(part.path)type is '\(type.prefix(40))'; this model reads \(part.readable) only", param: part.path + "type")
       }
       guard let text = try part.string("text") else { throw part.missing("text") }
       return .text(text)

@@ -36,6 +36,9 @@ extension FieldReader {
     return reader
   }
 
+  /// What the model reads, for messages about anything else.
+  var readable: String { media?.readsImages == true ? "text and images" : "text" }
+
   /// The remark that the model reads instead of an image, audio or a file: that there was one, and its name. Nil for
   /// parts of other types. Nothing is ever downloaded. `field` is the part's own name where parts have no types.
   func mediaRemark(_ type: String, field: String? = nil) throws -> String? {
@@ -57,10 +60,10 @@ extension FieldReader {
         param: path + "type", code: "unsupported_media")
     }
     if let field {
-      throw APIError.invalid("\(path)\(field): this model reads text only", param: path + field)
+      throw APIError.invalid("\(path)\(field): this model reads \(readable) only", param: path + field)
     }
     throw APIError.invalid(
-      "\(path)type is '\(type)'; this model reads text only (with ignore_media it reads a remark instead)",
+      "\(path)type is '\(type)'; this model reads \(readable) only (with ignore_media it reads a remark instead)",
       param: path + "type", code: "unsupported_media")
   }
 

@@ -162,7 +162,8 @@ extension Conversation {
 
   private static func unreadable(_ block: FieldReader) -> APIError {
     let type = (try? block.string("type")) ?? ""
-    return .invalid("\(block.path)type is '\(type.prefix(40))'; this model reads text only", param: block.path + "type")
+    return .invalid(
+      "\(block.path)type is '\(type.prefix(40))'; this model reads \(block.readable) only", param: block.path + "type")
   }
 }
 
