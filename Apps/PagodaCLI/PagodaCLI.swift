@@ -72,6 +72,7 @@ enum PagodaCLI {
       return usage(
         "unknown command '\(rest[0])'" + (near.map { "; did you mean '\($0)'?" } ?? ""), help: "pagoda --help")
     }
+    let typed = (["pagoda"] + rest.prefix(count)).joined(separator: " ")  // also an alias
     var arguments = Arguments()
     do {
       arguments = try Arguments(Array(rest.dropFirst(count)), options: command.options)
@@ -84,9 +85,9 @@ enum PagodaCLI {
       try defaults.apply(to: &arguments, of: command)
       return try await command.run(arguments)
     } catch let error as UsageError {
-      return usage(arguments.namingSources(error.message), help: "pagoda \(command.name) --help")
+      return usage(arguments.namingSources(error.message), help: "\(typed) --help")
     } catch let error as FieldError {
-      return usage(arguments.namingSources(error.message), help: "pagoda \(command.name) --help")
+      return usage(arguments.namingSources(error.message), help: "\(typed) --help")
     } catch is CancellationError {
       return ExitCode.interrupted
     } catch let error as CommandFailure {

@@ -73,7 +73,8 @@ def use_in_scripts(home):
     assert "42" in answer["text"]
     cut = pagoda(home, "ask", "-n", "3", "Count from 3 to 12.")
     assert "--max-tokens is the limit" in cut.stderr
-    assert "did you mean --temperature?" in pagoda(home, "ask", "--tmep", "0", "Hi").stderr
+    refused = pagoda(home, "ask", "--tmep", "0", "Hi").stderr
+    assert "did you mean --temperature?" in refused and "Try 'pagoda ask --help'" in refused
     assert pagoda(home, "config", "set", "temperature", "warm").returncode == 64
     assert pagoda(home, "config", "set", "max-tokens", "3").returncode == 0
     assert json.loads(pagoda(home, "ask", "--json", "Count from 3 to 12.").stdout)["usage"]["completion_tokens"] == 3
