@@ -107,7 +107,7 @@ steps_on_fake() {
   # A planted fault may wait forever. (A subshell that watched and was killed at once ran this script's EXIT trap instead,
   # which removed the folder.)
   runs() {
-    clang++ -Wl,--gc-sections "$work"/*.o -o "$work/steps" -lpthread && timeout 60 "$work/steps"
+    clang++ -Wl,--gc-sections "$work"/*.o -o "$work/steps" -lpthread && timeout 60 "$work/steps"  # Linux only
   }
   for source in Tests/Stubs/fake_metal/*.cpp "$gpu"/metal/{metal_steps,residency,launch_record,step_parts}.cpp "$gpu"/{hazards,launch_checks}.cpp; do
     object "$source" || count 1 "$source does not compile"
