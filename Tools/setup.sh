@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that Swift is there, which is all that a build needs, and says if the libraries for image files are missing.
 # Usage: Tools/setup.sh [--dev]
-# --dev installs what Tools/test.sh needs (libraries for image files, formatter, linter, make, Python, Chromium, HAProxy, nginx, Caddy, tmux, aarch64 under qemu); fast if
+# --dev installs what Tools/test.sh needs (libraries for image files, formatter, linter, make, ccache, Python, Chromium, HAProxy, nginx, Caddy, tmux, aarch64 under qemu); fast if
 # nothing is missing.
 set -euo pipefail
 
@@ -35,7 +35,7 @@ missing_of() {
 images=(libjpeg-dev libpng-dev libwebp-dev)
 
 setup_debian() {
-  local tools=("${images[@]}" libssl-dev make curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh tmux clang-format-19 clang-tidy-19
+  local tools=("${images[@]}" libssl-dev make ccache curl openssl python3 python3-venv haproxy nginx-light caddy hey openmpi-bin chromium groff ruby fish zsh tmux clang-format-19 clang-tidy-19
     qemu-user g++-12-aarch64-linux-gnu)
   local wanted package
   wanted=$(missing_of "${tools[@]}")

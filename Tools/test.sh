@@ -19,7 +19,9 @@ extra=(mutants cluster package aarch64 client asan tsan)
 mkdir -p "$logs"
 # Half of the compiler's time for the package; elsewhere the objects would not be those of a developer's `swift build`.
 if [[ ${CI:-} == true && $(uname -s) == Linux ]]; then
-  rm -rf .build/precompiled  # an interrupted run may have left a header that it had only begun
+  for begun in {.build,${CCACHE_DIR:-.build}}/precompiled/*/; do  # headers that an interrupted run did not finish
+    if [[ ! -e ${begun%/}.pch && ! -e $begun/std.pch ]]; then rm -rf "$begun"; fi
+  done
   export CC=$PWD/Tools/native/package_cc.sh
 fi
 for part in results usual extra order; do source "Tools/stages/$part.sh"; done

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # The C and C++ compiler for `swift build` in Tools/test.sh under CI on Linux (SwiftPM takes it from CC). It precompiles the
 # standard headers once for each set of flags and reduces debug information to line tables; together this halves the time.
-# The release build of the client stage and a plain `swift build` do not use it, and detect missing includes.
-# With CCACHE_DIR set it compiles through ccache instead, which takes longer at first and almost no time when nothing has changed.
+# A plain `swift build` does not use it, and detects missing includes. With CCACHE_DIR set it compiles through ccache, so that
+# a file that has not changed takes almost no time, in another checkout too.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 clang=$(dirname "$(command -v swift)")/clang
+compiler=("$clang")
+if [[ -n ${CCACHE_DIR:-} ]]; then compiler=(ccache "$clang"); fi
 
 source='' flags=() previous=''
 for argument in "$@"; do
@@ -17,23 +19,24 @@ for argument in "$@"; do
   previous=$argument
 done
 case $source in
-  */device/gpu/*/* | */Tests/CxxCoreTests/generated/*) exec "$clang" "$@" ;;  # these include few standard headers
+  */device/gpu/*/* | */Tests/CxxCoreTests/generated/*) exec "${compiler[@]}" "$@" ;;  # these include few standard headers
   */CxxCore/joined/*.cpp | */Tests/CxxCoreTests/*.cpp) ;;
   *) exec "$clang" "$@" ;;
 esac
-if [[ -n ${CCACHE_DIR:-} ]]; then exec ccache "$clang" "$@" -gline-tables-only; fi
-
-flags+=(-gline-tables-only)
-key=$( (ls -lL "$clang"; printf '%s\n' ${flags[@]+"${flags[@]}"} | grep -v '^-I') | cksum | tr ' ' -)
+# The precompiled header contains the path of its source, so checkouts that share a compiler cache share both.
 folder=$here/../../.build/precompiled
+if [[ -n ${CCACHE_DIR:-} ]]; then folder=$(realpath "$CCACHE_DIR")/precompiled; fi
+flags+=(-gline-tables-only)
+key=$( (ls -lL "$clang"; cat "$here/std.h"; printf '%s\n' ${flags[@]+"${flags[@]}"} | grep -v '^-I') | cksum | tr ' ' -)
 pch=$folder/$key.pch
 mkdir -p "$folder"
-if mkdir "$folder/$key" 2>/dev/null; then  # the first of several concurrent compilers
-  "$clang" ${flags[@]+"${flags[@]}"} -fpch-instantiate-templates -x c++-header "$here/std.h" -o "$pch.new" && mv "$pch.new" "$pch" ||
-    rmdir "$folder/$key"
+if [[ ! -e $pch ]] && mkdir "$folder/$key" 2>/dev/null; then  # the first of several concurrent compilers
+  cp "$here/std.h" "$folder/$key"
+  "$clang" ${flags[@]+"${flags[@]}"} -fpch-instantiate-templates -Xclang -fno-pch-timestamp -x c++-header "$folder/$key/std.h" -o "$pch.new" &&
+    mv "$pch.new" "$pch" || rm -r "${folder:?}/$key"
 fi
 until [[ -e $pch ]]; do
   if [[ ! -d $folder/$key ]]; then echo "package_cc.sh: std.h does not compile" >&2; exit 1; fi
   sleep 1
 done
-exec "$clang" "$@" -gline-tables-only -include-pch "$pch"
+exec "${compiler[@]}" "$@" -gline-tables-only -include-pch "$pch"
