@@ -24,10 +24,9 @@
 //   that got no token for as long. Its class and the use of its share then no longer matter: it is the next to be
 //   admitted, and the oldest of those being read. One of a share at a time, so that classes keep their meaning when
 //   all have to wait for long.
-// - Places: an overdue sequence that has to wait, of a share that runs nothing, gets the place of the newest running
-// one of
-//   the share that runs most, if that runs several. So long answers of one client do not keep another from its first
-//   one.
+// - Places: an overdue sequence of a share that runs nothing is the next of all overdue ones, and gets the place of the
+//   newest running one of the share that runs most, if that runs several. So one client's long answers do not keep
+//   another from its first one.
 // - Running: the oldest running sequence is never preempted, so it ends, and then the next one is the oldest.
 // Thread rule: the engine's thread only.
 #pragma once
