@@ -70,7 +70,7 @@ final class RequestGate: HTTPService, @unchecked Sendable {
     if let key { guarding.limits.use(key, tokens: exchange.record.tokens) }
     options.structuredLog?(
       exchange.record.line(
-        of: exchange, address: guarding.address(of: request), key: key.map { guarding.keys[$0].name }))
+        of: exchange, address: address(of: request), key: key.map { guarding.keys[$0].name }))
     guard let log = options.accessLog else { return }
     let path = AccessRecord.plain(request.path, 200)
     log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
@@ -78,8 +78,10 @@ final class RequestGate: HTTPService, @unchecked Sendable {
 
   /// The key, or else the client's address.
   func sender(of request: HTTPRequest) -> String {
-    guarding.keyIndex(request).map { "key \($0)" } ?? guarding.address(of: request)
+    guarding.keyIndex(request).map { "key \($0)" } ?? address(of: request)
   }
+
+  func address(of request: HTTPRequest) -> String { guarding.address(of: request) }
 
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
     APIError.invalid(

@@ -61,7 +61,7 @@ public final class Server: Sendable {
     }
     if options.keys.contains(where: \.key.isEmpty) { throw ServerError("an API key is empty") }
     let front = try RequestGate(options, isLoopbackOnly: isLocal)
-    let http = HTTPServer(front, limits: options.limits, security: options.security)
+    let http = HTTPServer(front, limits: try options.limits(), security: options.security)
     if let path = options.unixPath {
       try http.start(unix: path)
     } else {

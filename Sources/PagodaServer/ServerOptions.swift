@@ -113,8 +113,10 @@ public struct ServerOptions: Sendable {
     apiKeys.enumerated().map { APIKey(name: "key-\($0.offset + 1)", key: $0.element) } + namedKeys
   }
 
-  var limits: HTTPLimits {
+  /// Throws if a trusted proxy is not an address.
+  func limits() throws -> HTTPLimits {
     var limits = HTTPLimits()
+    limits.proxies = try TrustedProxies(trustedProxies)
     limits.connections = maximumConnections
     limits.bodyBytes = maximumBodyBytes
     limits.headerSeconds = headerSeconds

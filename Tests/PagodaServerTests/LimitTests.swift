@@ -194,7 +194,7 @@ import Testing
 
 extension HTTPClient {
   /// Waits until an answer begins.
-  fileprivate func firstBytes() throws -> Bool {
+  func firstBytes() throws -> Bool {
     struct Begun: Error {}
     do {
       _ = try response { _ in throw Begun() }

@@ -17,7 +17,7 @@ import Testing
     let bytes = try await Engine.inspect(.mini, options: engine).plan.totalBytes
     let models = ["a", "b"].map { ServedModel(name: $0, source: .mini, options: engine) }
     let front = try RequestGate(options, isLoopbackOnly: true)
-    let http = HTTPServer(front, limits: options.limits)
+    let http = HTTPServer(front, limits: try options.limits())
     let host = ModelHost(
       try await ModelHost.entries(of: models, options, memoryBytes: bytes + 1000), behind: front, on: http,
       memoryBytes: bytes + 1000

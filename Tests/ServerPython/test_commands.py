@@ -159,3 +159,14 @@ def test_files_for_comparisons_with_llama_are_read(tmp_path, monkeypatch):
         run = subprocess.run([PROGRAM, "generate", "--model", path, "--max-tokens", "2", "--ignore-eos", "--raw", "word"],
                              capture_output=True, text=True, timeout=300)
         assert run.returncode == 0, run.stderr
+
+
+def test_the_embedded_model_as_a_gguf_file_answers(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "Tools/bench"))
+    from mini_gguf import make_mini
+
+    path = tmp_path / "mini.gguf"
+    make_mini(path, "Q8_0")
+    run = subprocess.run([PROGRAM, "generate", "--model", path, "--temperature", "0", "--prompt", "What is the capital of France?"],
+                         capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    assert run.returncode == 0 and "Paris" in run.stdout, run.stdout + run.stderr

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 """The table of agents: `pagoda serve` and llama.cpp's server, the same GGUF file, the same agents, one after the other, several rounds.
 
-  Tools/bench/agents_beside_llama.py --llama llama.cpp/build/bin/llama-server --gguf FILE.gguf --agents 100 --rounds 3
+  Tools/bench/mini_gguf.py mini.gguf Q8_0 && Tools/bench/make_gguf.py qwen3.5-0.8b shape.gguf Q8_0
+  Tools/bench/agents_beside_llama.py --llama llama.cpp/build/bin/llama-server --gguf mini.gguf --agents 100 --rounds 3
+  Tools/bench/agents_beside_llama.py --llama ... --gguf shape.gguf --turns 2 --agent-options "--forks 0 --system-words 1400" --duration 200
 
 Each round starts both servers afresh, so that the shared prompt is not cached, and drives them with `pagoda bench agents` over OpenAI's API.
-Both have the same number of threads, of sequences (--slots) and of tokens per sequence (--context). The file needs a tokenizer and a chat
-template. Prints a table as Markdown, with a row for each run and the medians; --json FILE keeps everything. The machine should be idle otherwise."""
+Both have the same number of threads, of sequences (--slots) and of tokens per sequence (--context), and the same cores if --cores names
+them; the clients then run on --load-cores. llama.cpp gets a thread for each client's connection. The file needs a tokenizer and a chat
+template. Prints a table as Markdown, with a row for each run and the medians; --json FILE keeps everything. A server that ends during
+its load is an error, with the end of its log. Needs no package. The machine should be idle otherwise."""
 import argparse
+import contextlib
 import json
 import os
 import statistics
 import subprocess
 from pathlib import Path
 
-from serve_beside_llama import ROOT, free_port, start
+from serve_beside_llama import ROOT, Server, free_port
 
 COLUMNS = {"turns per minute": "turns_per_minute", "first token of turn 1, p50 s": "first_p50", "p95 s": "first_p95",
            "of later turns, p50 s": "later_p50", "p95 s ": "later_p95", "Jain": "fairness", "cached %": "cached_percent", "turns": "completed",
@@ -26,8 +31,26 @@ def commands(options):
     pagoda = [options.pagoda, "serve", "--port", ports[0], "--model", options.model or options.gguf, "--threads", options.threads,
               "--max-num-seqs", options.slots, "--max-model-len", options.context, *options.pagoda_options.split()]
     llama = [options.llama, "-m", options.gguf, "--host", "127.0.0.1", "--port", ports[1], "-t", options.threads, "-tb", options.threads,
-             "-np", options.slots, "-c", options.slots * options.context, "--jinja", "--no-webui", *options.llama_options.split()]
+             "-np", options.slots, "-c", options.slots * options.context, "--threads-http", options.agents + 8, "--jinja", "--no-webui",
+             *options.llama_options.split()]
     return {"Pagoda": (pagoda, ports[0]), "llama.cpp": (llama, ports[1])}
+
+
+def cores(text):
+    """`0-5,8` as a set."""
+    spans = (part.split("-") for part in text.split(","))
+    return {core for span in spans for core in range(int(span[0]), int(span[-1]) + 1)}
+
+
+@contextlib.contextmanager
+def pinned(text):
+    """Programs that are started inside run on these cores only; on all if there is no text."""
+    before = os.sched_getaffinity(0) if text else None
+    if text:
+        os.sched_setaffinity(0, cores(text))
+    yield
+    if text:
+        os.sched_setaffinity(0, before)
 
 
 def load(options, port):
@@ -36,7 +59,8 @@ def load(options, port):
                "--turns", options.turns, "--seed", options.seed, *options.agent_options.split()]
     if options.duration:
         command += ["--duration", options.duration]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    with pinned(options.load_cores):
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
     try:
         return json.loads(done.stdout)
     except ValueError:
@@ -83,6 +107,8 @@ def main():
     parser.add_argument("--slots", type=int, default=32, help="sequences at once")
     parser.add_argument("--context", type=int, default=8192, help="tokens of a sequence")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--cores", default="", help="of both servers, such as 0-13 (Linux; default: all)")
+    parser.add_argument("--load-cores", default="", help="of the clients, such as 14,15")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--duration", type=int, help="end each run after this many seconds")
     parser.add_argument("--agent-options", default="", help="further options of pagoda bench agents")
@@ -95,15 +121,17 @@ def main():
     print("|---" * (len(COLUMNS) + 1) + "|", flush=True)
     for number in range(1, options.rounds + 1):
         for name, (command, port) in commands(options).items():
-            process = start(command, port)
+            with pinned(options.cores):
+                server = Server(command, port)
             try:
                 rows[name].append(measured(load(options, port)))
+                server.check()
             finally:
-                process.terminate()
-                process.wait(timeout=120)
+                server.stop()
             line(f"{name}, round {number}", rows[name][-1])
-    for name, found in rows.items():
-        line(f"**{name}, median**", medians(found))
+    if options.rounds > 1:
+        for name, found in rows.items():
+            line(f"**{name}, median**", medians(found))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Writes a GGUF file in one of Pagoda's synthetic shapes, with random weights, so that llama.cpp does the same work.
 
-Needs numpy and the `gguf` package (GGUF_PY may name its folder). The vocabulary has bytes and numbered words, because
-llama.cpp's server does not answer without one; prompts are token ids.
+Needs no package. The vocabulary and the chat template are those that `--shape` has: words that grow by one letter per merge.
 Matrices are bfloat16, or of the given type: a large model then needs no larger intermediate file.
 Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0]
 """
+import array
 import os
+import random
 import re
+import struct
 import sys
 from pathlib import Path
 
-sys.path.insert(0, os.environ.get("GGUF_PY", ""))
-SHAPES = Path(__file__).resolve().parents[2] / "CxxCore/src/io/synthetic/shapes.cpp"
+from gguf_file import FILE_TYPES, GGUFFile, size_of
+
+SYNTHETIC = Path(__file__).resolve().parents[2] / "CxxCore/src/io/synthetic"
+SHAPES, TEXT = SYNTHETIC / "shapes.cpp", SYNTHETIC / "text.cpp"
 ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
     "kQwen35": ("qwen35", 1e7, 1e-6),
     "kQwen3": ("qwen3", 1e6, 1e-6),
@@ -40,79 +44,108 @@ class Writer:
     """Random matrices and neutral vectors; the numbers come from one block, since only their size matters here."""
 
     def __init__(self, path, architecture, kind):
-        import gguf
-        import numpy as np
-
-        self.np, self.gguf = np, gguf
-        self.file = gguf.GGUFWriter(path, architecture, use_temp_file=True)
-        self.kind = gguf.GGMLQuantizationType[kind]
-        values = np.random.default_rng(0).standard_normal(1 << 22, dtype=np.float32) * np.float32(0.02)
-        self.block = ((values.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
-        if kind != "BF16":
-            blocks = np.random.default_rng(1).integers(0, 256, (1 << 17, 2 + BLOCK_BYTES[kind]), dtype=np.uint8)
-            blocks[:, :2] = np.full((1 << 17, 1), 0.02 / 128 if kind == "Q8_0" else 0.02 / 8, np.float16).view(np.uint8)
-            self.block = blocks.reshape(-1)
+        self.file = GGUFFile(path, architecture)
+        self.kind = kind
+        self.random = random.Random(0)
+        if kind == "BF16":
+            numbers = array.array("f", (self.random.gauss(0, 0.02) for _ in range(1 << 18))).tobytes()
+            self.block = bytearray(len(numbers) // 2)
+            self.block[0::2], self.block[1::2] = numbers[2::4], numbers[3::4]
+        else:
+            scale = struct.pack("<e", 0.02 / (128 if kind == "Q8_0" else 8))
+            self.block = b"".join(scale + self.random.randbytes(BLOCK_BYTES[kind]) for _ in range(1 << 17))
 
     def matrix(self, name, *shape):
-        if self.block.dtype == self.np.uint8:
-            numbers = self.np.resize(self.block, (*shape[:-1], shape[-1] // 32 * (2 + BLOCK_BYTES[self.kind.name])))
-        else:
-            numbers = self.np.resize(self.block, shape).view(self.np.uint8)
-        self.file.add_tensor(name, numbers, raw_dtype=self.kind)
+        self.file.add_tensor(name, shape, self.kind, lambda: self.repeated(size_of(self.kind, shape)))
+
+    def repeated(self, size):
+        for start in range(0, size, len(self.block)):
+            yield memoryview(self.block)[:size - start]
 
     def vector(self, name, *shape, value=1.0):
-        self.file.add_tensor(name, self.np.full(shape, value, dtype=self.np.float32))
+        self.file.add_tensor(name, shape, "F32", lambda: [struct.pack("<f", value) * (size_of("F32", shape) // 4)])
+
+    def noise(self, name, *shape):
+        count = size_of("F32", shape) // 4
+        self.file.add_tensor(name, shape, "F32", lambda: [array.array("f", (self.random.gauss(0, 0.02) for _ in range(count))).tobytes()])
 
     def close(self):
-        self.file.write_header_to_file()
-        self.file.write_kv_data_to_file()
-        self.file.write_tensors_to_file()
         self.file.close()
 
 
 def write_keys(w, family, s):
     _, rope_base, epsilon = ARCHITECTURES[family]
     file = w.file
-    file.add_context_length(s["context"])
-    file.add_embedding_length(s["hidden"])
-    file.add_feed_forward_length(s["ffn"])
-    file.add_block_count(s["layers"])
-    file.add_head_count(s["heads"])
-    file.add_layer_norm_rms_eps(epsilon)
-    file.add_rope_freq_base(rope_base)
-    file.add_vocab_size(s["vocab"])
-    write_vocabulary(w, file, s["vocab"])
-    file.add_file_type(int(w.gguf.LlamaFileType[f"MOSTLY_{w.kind.name}"]))
+    file.add(".context_length", s["context"])
+    file.add(".embedding_length", s["hidden"])
+    file.add(".feed_forward_length", s["ffn"])
+    file.add(".block_count", s["layers"])
+    file.add(".attention.head_count", s["heads"])
+    file.add(".attention.layer_norm_rms_epsilon", epsilon)
+    file.add(".rope.freq_base", rope_base)
+    file.add(".vocab_size", s["vocab"])
+    write_vocabulary(file, s["vocab"])
+    file.add("general.file_type", FILE_TYPES[w.kind])
     if family == "kDeepSeekV2":
         return write_latent_keys(w, file)
-    file.add_head_count_kv(s["kv_heads"])
-    file.add_key_length(s["head_dim"])
-    file.add_value_length(s["head_dim"])
+    file.add(".attention.head_count_kv", s["kv_heads"])
+    file.add(".attention.key_length", s["head_dim"])
+    file.add(".attention.value_length", s["head_dim"])
     if family != "kQwen35":
-        file.add_rope_dimension_count(s["head_dim"])
+        file.add(".rope.dimension_count", s["head_dim"])
         return
-    file.add_rope_dimension_count(s["head_dim"] // 4)
-    file.add_rope_dimension_sections([11, 11, 10, 0])
-    file.add_ssm_conv_kernel(CONV_KERNEL)
-    file.add_ssm_state_size(s["linear_dim"])
-    file.add_ssm_group_count(s["k_heads"])
-    file.add_ssm_time_step_rank(s["v_heads"])
-    file.add_ssm_inner_size(s["linear_dim"] * s["v_heads"])
-    file.add_full_attention_interval(ATTENTION_INTERVAL)
+    file.add(".rope.dimension_count", s["head_dim"] // 4)
+    file.add(".rope.dimension_sections", [11, 11, 10, 0])
+    file.add(".ssm.conv_kernel", CONV_KERNEL)
+    file.add(".ssm.state_size", s["linear_dim"])
+    file.add(".ssm.group_count", s["k_heads"])
+    file.add(".ssm.time_step_rank", s["v_heads"])
+    file.add(".ssm.inner_size", s["linear_dim"] * s["v_heads"])
+    file.add(".full_attention_interval", ATTENTION_INTERVAL)
 
 
-def write_vocabulary(w, file, size):
-    """Byte-level BPE with one merge: the 256 bytes, its result, then words that no text has; the last one ends an answer."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in plain]
-    letters = [chr(byte) for byte in plain] + [chr(256 + i) for i in range(len(others))]
-    file.add_tokenizer_model("gpt2")
-    file.add_tokenizer_pre("qwen2")
-    tokens = letters + ["wo"]  # the result of a merge must be a token
-    file.add_token_list(tokens + [f"word{i}" for i in range(size - len(tokens))])
-    file.add_token_types([int(w.gguf.TokenType.NORMAL)] * (size - 1) + [int(w.gguf.TokenType.CONTROL)])
-    file.add_token_merges(["w o"])
-    file.add_eos_token_id(size - 1)
+def shape_text():
+    """The control tokens and the chat template of shapes, from the engine's own source."""
+    source = TEXT.read_text(encoding="utf-8")
+    control = re.search(r"kControlTokens\[\] = \{(.*?)\}", source, re.DOTALL)[1]
+    return re.findall(r'"(.*?)"', control), re.search(r'kChatTemplate =\s+R"\((.*?)\)";', source, re.DOTALL)[1]
+
+
+def vocabulary(size):
+    """Byte-level BPE as in text.cpp: the 256 bytes, then words of up to four letters, then pairs, as far as there is room."""
+    plain = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    spare = iter(range(256, 512))
+    tokens = [chr(byte if byte in plain else next(spare)) for byte in range(256)]
+    letters = [chr(letter) for letter in range(ord("a"), ord("z") + 1)]
+
+    def lengthened(shorter, merges):
+        longer = [(word, letter) for word in shorter for letter in letters][:size - len(tokens)]
+        merges += [f"{word} {letter}" for word, letter in longer]
+        tokens.extend(word + letter for word, letter in longer)
+        return [word + letter for word, letter in longer]
+
+    words, merges, pairs = [tokens[32]], [], []
+    for length in range(1, 5):
+        words = lengthened(words, merges)
+        if length == 2:
+            lengthened(letters, pairs)
+    return tokens, merges + pairs
+
+
+def write_vocabulary(file, size):
+    control, template = shape_text()
+    tokens, merges = vocabulary(size - len(control))
+    unused = size - len(tokens) - len(control)
+    tokens += [f"[unused{i}]" for i in range(unused)] + control
+    file.add("tokenizer.ggml.model", "gpt2")
+    file.add("tokenizer.ggml.pre", "qwen2")
+    file.add("tokenizer.ggml.tokens", tokens)
+    is_special = [not name.endswith("tool_call>") for name in control]
+    types = [1] * (size - unused - len(control)) + [5] * unused + [3 if special else 4 for special in is_special]
+    file.add("tokenizer.ggml.token_type", types)
+    file.add("tokenizer.ggml.merges", merges)
+    file.add("tokenizer.ggml.eos_token_id", tokens.index("<|im_end|>"))
+    file.add("tokenizer.chat_template", template)
 
 
 def family_numbers(family):
@@ -124,20 +157,20 @@ def family_numbers(family):
 def write_latent_keys(w, file):
     c = family_numbers("kDeepSeekV2")
     rank, rope, nope, v = (c[k] for k in ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
-    file.add_head_count_kv(1)  # the cached row counts as one head
-    file.add_key_length(rank + rope)
-    file.add_value_length(rank)
-    file.add_key_length_mla(nope + rope)
-    file.add_value_length_mla(v)
-    file.add_kv_lora_rank(rank)
-    file.add_rope_dimension_count(rope)
-    file.add_leading_dense_block_count(c["first_k_dense_replace"])
-    file.add_expert_count(c["n_routed_experts"])
-    file.add_expert_used_count(c["num_experts_per_tok"])
-    file.add_expert_feed_forward_length(c["moe_intermediate_size"])
-    file.add_expert_shared_count(c["n_shared_experts"])
-    file.add_expert_weights_scale(1.0)
-    file.add_expert_gating_func(w.gguf.ExpertGatingFuncType.SOFTMAX)
+    file.add(".attention.head_count_kv", 1)  # the cached row counts as one head
+    file.add(".attention.key_length", rank + rope)
+    file.add(".attention.value_length", rank)
+    file.add(".attention.key_length_mla", nope + rope)
+    file.add(".attention.value_length_mla", v)
+    file.add(".attention.kv_lora_rank", rank)
+    file.add(".rope.dimension_count", rope)
+    file.add(".leading_dense_block_count", c["first_k_dense_replace"])
+    file.add(".expert_count", c["n_routed_experts"])
+    file.add(".expert_used_count", c["num_experts_per_tok"])
+    file.add(".expert_feed_forward_length", c["moe_intermediate_size"])
+    file.add(".expert_shared_count", c["n_shared_experts"])
+    file.add(".expert_weights_scale", 1.0)
+    file.add(".expert_gating_func", 1)  # softmax
 
 
 def write_latent_attention(w, prefix, s):
@@ -155,8 +188,7 @@ def write_experts(w, prefix, s):
     c, hidden = family_numbers("kDeepSeekV2"), s["hidden"]
     count, inner = c["n_routed_experts"], c["moe_intermediate_size"]
     # The rows differ: with equal logits every token would be routed to the same few experts.
-    w.file.add_tensor(prefix + "ffn_gate_inp.weight",
-                      w.np.random.default_rng(2).standard_normal((count, hidden), dtype=w.np.float32) * w.np.float32(0.02))
+    w.noise(prefix + "ffn_gate_inp.weight", count, hidden)
     for name, outputs, inputs in (("gate", inner, hidden), ("up", inner, hidden), ("down", hidden, inner)):
         shared = c["n_shared_experts"]
         w.matrix(f"{prefix}ffn_{name}_exps.weight", count, outputs, inputs)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Writes the vision tower of a shape of vision_bench.cpp as llama.cpp's mmproj file, with random weights, beside a model of make_gguf.py.
 
-Both engines then see with the same work: pagoda's --mmproj, llama-mtmd-cli's --mmproj. Needs numpy and the `gguf` package (GGUF_PY may
-name its folder).
+Both engines then see with the same work: pagoda's --mmproj, llama-mtmd-cli's --mmproj. Needs no package.
 Usage: make_mmproj.py SHAPE OUT.gguf [BF16 | Q8_0]
 """
 import re
@@ -22,16 +21,16 @@ def read_towers():
 
 
 def write_keys(file, depth, width, inner, heads, out):
-    file.add_bool("clip.has_vision_encoder", True)
-    file.add_string("clip.projector_type", "qwen3vl_merger")
-    file.add_bool("clip.use_gelu", True)
+    file.add("clip.has_vision_encoder", True)
+    file.add("clip.projector_type", "qwen3vl_merger")
+    file.add("clip.use_gelu", True)
     for key, value in (("block_count", depth), ("embedding_length", width), ("feed_forward_length", inner),
                        ("attention.head_count", heads), ("projection_dim", out), ("patch_size", PATCH),
                        ("image_size", POSITION_SIDE * PATCH), ("spatial_merge_size", MERGE)):
-        file.add_uint32("clip.vision." + key, value)
-    file.add_float32("clip.vision.attention.layer_norm_epsilon", 1e-6)
+        file.add("clip.vision." + key, value)
+    file.add("clip.vision.attention.layer_norm_epsilon", 1e-6)
     for key in ("image_mean", "image_std"):
-        file.add_array("clip.vision." + key, [0.5, 0.5, 0.5])
+        file.add("clip.vision." + key, [0.5, 0.5, 0.5])
 
 
 def write_tensors(w, depth, width, inner, out):

@@ -5,8 +5,8 @@ agents with tool loops if the model has a tokenizer. The machine should be idle 
   Tools/bench/serve_beside_llama.py --llama llama.cpp/build/bin --shape qwen3.5-0.8b --format 8bit --clients 8,32 --rounds 3
   Tools/bench/serve_beside_llama.py --llama llama.cpp/build/bin --model DIR --gguf FILE.gguf --agents 8
 
-Without --gguf a file of the shape is written by make_gguf.py (numpy, the `gguf` package; GGUF_PY names its folder) and quantised with
-llama-quantize. Prints a line for each measurement and the ratios of the medians; --json FILE keeps everything."""
+Without --gguf a file of the shape is written by make_gguf.py and quantised with llama-quantize. Prints a line for each measurement and
+the ratios of the medians; --json FILE keeps everything."""
 import argparse
 import json
 import os
@@ -28,21 +28,38 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def start(command, port):
-    """Waits until /health returns ok."""
-    log = tempfile.TemporaryFile("w+")
-    process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
-    for _ in range(3000):
-        if process.poll() is not None:
-            log.seek(0)
-            raise SystemExit(f"{command[0]} ended with {process.returncode}:\n{log.read()[-2000:]}")
+class Server:
+    """A server that answers /health, and its log."""
+
+    def __init__(self, command, port):
+        self.name = str(command[0])
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([str(word) for word in command], stdout=self.log, stderr=self.log)
+        for _ in range(3000):
+            self.check()
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.1)
+        self.stop()
+        raise SystemExit(f"{self.name} did not become ready")
+
+    def check(self):
+        """Ends the program with the server's last words if it has ended."""
+        code = self.process.poll()
+        if code is not None:
+            self.log.seek(0)
+            raise SystemExit(f"{self.name} ended with {code}:\n{self.log.read()[-2000:]}")
+
+    def stop(self):
+        self.process.terminate()
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return process
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit(f"{command[0]} did not become ready")
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:  # it drains
+            self.process.kill()
+            self.process.wait()
 
 
 def servers(options, gguf, slots):
@@ -116,12 +133,12 @@ def main():
             commands = servers(options, gguf, 2 * clients if options.agents else clients)
             commands["pagoda"][0].extend(["--served-model-name", options.served])
             for name, (command, port) in commands.items():
-                process = start(command, port)
+                server = Server(command, port)
                 try:
                     result = load(options, port, clients)
+                    server.check()
                 finally:
-                    process.terminate()
-                    process.wait(timeout=120)
+                    server.stop()
                 rows.append({"server": name, "clients": clients, "round": round_number, **result})
                 speed = result.get("output_throughput") or result.get("turns_per_minute")
                 first = result.get("median_ttft_ms") or statistics.median(

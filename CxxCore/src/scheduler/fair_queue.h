@@ -48,6 +48,11 @@ class FairQueue {
   }
   const std::vector<request::Sequence*>& arrivals() const noexcept { return arrivals_; }
   int32_t num_waiting() const noexcept { return static_cast<int32_t>(arrivals_.size()); }
+  // Running sequences of the share of this one.
+  int32_t num_running(const request::Sequence& sequence) const noexcept {
+    const Share& share = share_of(sequence);
+    return share.num_alive - static_cast<int32_t>(share.waiting.size());
+  }
 
   // One pass over the waiting sequences in order: candidate() is the next one until it is taken or skipped.
   void begin_pass() noexcept;

@@ -62,6 +62,8 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_sequences, d
   int32_t budget = std::min(limits_.max_num_tokens, std::max(max_tokens, num_running()));
   review_waiting();
   find_overdue();
+  free_place_for_overdue();
+  refused_id_ = 0;
   free_unseen();
   schedule_decodes(budget);
   schedule_drafts(budget);
@@ -169,9 +171,8 @@ void Scheduler::plan_prompt(Sequence* sequence, int32_t& budget) {
 
 // The waiting sequence to admit now, before `next_prompt` gets its tokens; or null.
 Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
-  const bool has_space = num_running() < limits_.max_num_seqs && (!limits_.has_state() || states_.num_free() > 0);
   // Blocks just freed by a preemption are reserved for running sequences.
-  if (!has_space || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
+  if (!has_place() || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
   if (num_tries_ >= kMaxTries || num_parked_ >= kParkedPerStep) return nullptr;
   if (Sequence* next = next_in_turn()) return num_tries_ == 0 ? next : nullptr;
   Sequence* newcomer = queue_.candidate();
@@ -200,6 +201,7 @@ bool Scheduler::admit(Sequence* sequence) {
   if (may_run && follows(*sequence)) return false;
   if (!may_run || !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
+    if (may_run && sequence->is_overdue) refused_id_ = sequence->id;
     const bool is_expected = sequence->num_preemptions > 0 && sequence->uses_cache;
     const bool waits_for_space = is_expected && (may_run || sequence->is_restoring);
     num_tries_ = waits_for_space ? kMaxTries : num_tries_ + 1;
@@ -293,8 +295,13 @@ void Scheduler::arrange() {
 bool Scheduler::preempt_newest() {
   Sequence* victim = running_.back();
   if (victim->is_in_flight) return false;
-  running_.pop_back();
   if (plan_.preempted.empty()) forecast_.note_preemption();
+  preempt(victim);
+  return true;
+}
+
+void Scheduler::preempt(Sequence* victim) {
+  std::erase(running_, victim);
   if (before_preempting_) before_preempting_(*victim);
   cache_.preempt(*victim);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
@@ -306,7 +313,6 @@ bool Scheduler::preempt_newest() {
   count(*victim);
   queue_.put_back(victim);
   plan_.preempted.push_back(victim);
-  return true;
 }
 
 }  // namespace pagoda::scheduler

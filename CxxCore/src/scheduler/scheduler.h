@@ -24,6 +24,9 @@
 //   that got no token for as long. Its class and the use of its share then no longer matter: it is the next to be
 //   admitted, and the oldest of those being read. One of a share at a time, so that classes keep their meaning when
 //   all have to wait for long.
+// - Places: an overdue sequence of a share that runs nothing is the next of all overdue ones, and gets the place of the
+//   newest running one of the share that runs most, if that runs several. So one client's long answers do not keep
+//   another from its first one.
 // - Running: the oldest running sequence is never preempted, so it ends, and then the next one is the oldest.
 // Thread rule: the engine's thread only.
 #pragma once
@@ -145,6 +148,8 @@ class Scheduler {
   bool follows(request::Sequence& newcomer) noexcept;
   void find_overdue() noexcept;
   request::Sequence* next_in_turn() const noexcept;
+  bool has_place() const noexcept;  // for one more running sequence, apart from blocks
+  void free_place_for_overdue();
   void free_unseen() noexcept;
   void schedule_decodes(int32_t& budget);
   void schedule_drafts(int32_t& budget);
@@ -157,6 +162,7 @@ class Scheduler {
   void plan_prompt(request::Sequence* sequence, int32_t& budget);
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   bool preempt_newest();  // false if the newest is in flight
+  void preempt(request::Sequence* victim);
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
   void arrange();
 
@@ -177,6 +183,7 @@ class Scheduler {
   bool is_short_of_blocks_ = false;          // in this step, until sequences in flight have ended
   int32_t num_tries_ = 0;                    // in this step, to admit a sequence that had to wait
   int32_t num_parked_ = 0;                   // in this step
+  uint64_t refused_id_ = 0;                  // the overdue sequence that the last step had no blocks for, or 0
   double now_ = 0, next_check_ = 0;          // seconds: of this step, and when to look for overdue sequences again
   size_t next_review_ = 0;                   // index in waiting() of the sequence to review next
   int64_t num_admitted_ = 0;                 // sequences, ever

@@ -81,10 +81,36 @@ void Scheduler::find_overdue() noexcept {
   if (is_changed) std::ranges::sort(running_, is_older);
 }
 
-// A waiting sequence that no other may pass any more, or null.
+// A waiting sequence that no other may pass any more, or null. Of overdue ones the first of a share that runs nothing.
 Sequence* Scheduler::next_in_turn() const noexcept {
   Sequence* oldest = queue_.oldest();
-  return oldest && (oldest->is_overdue || oldest->num_passes >= kMaxPasses) ? oldest : nullptr;
+  if (!oldest || oldest->num_passes >= kMaxPasses) return oldest;
+  for (Sequence* sequence : queue_.arrivals()) {
+    if (!sequence->is_overdue || sequence->leader_id != 0) break;
+    if (queue_.num_running(*sequence) == 0) return sequence;
+  }
+  return oldest->is_overdue ? oldest : nullptr;
+}
+
+bool Scheduler::has_place() const noexcept {
+  return num_running() < limits_.max_num_seqs && (!limits_.has_state() || states_.num_free() > 0);
+}
+
+// One in each step, until the overdue sequence has a place and the blocks of its prompt.
+void Scheduler::free_place_for_overdue() {
+  const Sequence* next = next_in_turn();
+  if (!next || !next->is_overdue || next->is_held || next->is_restoring || queue_.num_running(*next) > 0) return;
+  if (has_place() && refused_id_ != next->id) return;
+  Sequence* victim = nullptr;
+  for (size_t i = running_.size(); i-- > 1;) {  // the oldest stays
+    Sequence* sequence = running_[i];
+    if (sequence->is_in_flight || sequence->is_held || queue_.num_running(*sequence) < 2) continue;
+    if (sequence->is_overdue && sequence->num_uncomputed() > 1) continue;  // it has only begun to read
+    if (!victim || queue_.num_running(*sequence) > queue_.num_running(*victim)) victim = sequence;
+  }
+  if (!victim) return;
+  victim->is_overdue = false;  // it has run, and must not pass the one that gets its place
+  preempt(victim);
 }
 
 }  // namespace pagoda::scheduler

@@ -20,8 +20,9 @@ extension Service {
     let isBase64 = try fields.choice("encoding_format", of: ["float", "base64"]) == "base64"
     let dimensions = try fields.integer("dimensions", in: 1...Int64(engine.info.hiddenSize))
     let isNormalized = try fields.flag("normalize") ?? true
+    let priority = try fields.priority()
     let headers = Self.notices(fields.unknown)
-    try Embedder.run(inputs, pooling: pooling, on: exchange, of: self, shape: .openAI) { vectors in
+    try Embedder.run(inputs, pooling: pooling, priority: priority, on: exchange, of: self, shape: .openAI) { vectors in
       let data = vectors.enumerated().map { index, vector in
         let kept = isNormalized ? vector.normalized(dimensions: dimensions).values : vector.cut(dimensions)
         return JSONValue.object([

@@ -110,6 +110,9 @@ struct FieldReader {
     return Int(number)
   }
 
+  /// The class that a client asks for; 0 by default.
+  func priority() throws -> Int { try integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0 }
+
   /// A token limit; -1 means none, as in llama.cpp.
   func tokenLimit(_ key: String) throws -> Int? {
     self[key] == .integer(-1) ? nil : try integer(key, in: 1...Int64(Int32.max))

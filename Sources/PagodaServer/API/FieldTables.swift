@@ -130,13 +130,13 @@ extension FieldTable {
   static let ollamaCopy = FieldTable(known: ["source", "destination"], ignored: [], refused: [:])
 
   static let embeddings = FieldTable(
-    known: ["model", "input", "encoding_format", "dimensions", "normalize"],
-    ignored: ["user", "input_type", "request_id", "priority"],
+    known: ["model", "input", "encoding_format", "dimensions", "normalize", "priority"],
+    ignored: ["user", "input_type", "request_id"],
     refused: ["messages": [], "truncate_prompt_tokens": [], "add_special_tokens": [.bool(true)]])
 
   static let rerank = FieldTable(
-    known: ["model", "query", "documents", "top_n", "return_documents", "instruction"],
-    ignored: ["user", "request_id", "priority"],
+    known: ["model", "query", "documents", "top_n", "return_documents", "instruction", "priority"],
+    ignored: ["user", "request_id"],
     refused: ["truncate_prompt_tokens": [], "max_tokens_per_doc": []])
 
   static let ollamaEmbed = FieldTable(

@@ -90,10 +90,11 @@ struct Guard: Sendable {
   /// A class outranks all shares, so clients may lower their priority (raise the value) but not go before their key's.
   func priority(of request: HTTPRequest, _ asked: Int) -> Int {
     let own = max(asked, keyIndex(request).map { keys[$0].priority } ?? 0)
-    return request.isBatch ? min(own + Self.batchPriority, Int(Int32.max)) : own
+    if !request.isBatch { return min(own, Self.batchPriority - 1) }
+    return min(max(own, 0) + Self.batchPriority, Int(Int32.max))
   }
 
-  /// Lines of batches run after the requests of clients that wait.
+  /// Lines of batches run after all requests of clients that wait, whatever the values of these and of their keys.
   private static let batchPriority = 1_000_000
 
   /// Signs and encrypts the thinking that a client's key gets and sends back.

@@ -13,7 +13,7 @@ extension Service {
       let documents = try request.documents.map {
         try prompt.tokens(request.instruction ?? YesNoPrompt.instruction, request.query, $0)
       }
-      try Reranker.run(prompt, documents, on: exchange, of: self) { scores in
+      try Reranker.run(prompt, documents, priority: request.priority, on: exchange, of: self) { scores in
         .json(
           request.answer(scores.map(\.score), tokens: scores.reduce(0) { $0 + $1.promptTokens }), headers: headers)
       }
@@ -24,7 +24,8 @@ extension Service {
       + request.documents.enumerated().map {
         .init(tokens: try engine.embeddingTokens(of: $1), field: "documents[\($0)]")
       }
-    try Embedder.run(inputs, pooling: pooling, on: exchange, of: self, shape: .openAI) { vectors in
+    try Embedder.run(inputs, pooling: pooling, priority: request.priority, on: exchange, of: self, shape: .openAI) {
+      vectors in
       let scores = vectors.dropFirst().map { vectors[0].similarity(to: $0) }
       return .json(request.answer(scores, tokens: vectors.reduce(0) { $0 + $1.tokenCount }), headers: headers)
     }
@@ -36,6 +37,7 @@ private struct RerankRequest {
   var query: String
   var instruction: String?
   var documents: [String]
+  var priority: Int
   private var count: Int
   private var showsDocuments: Bool
 
@@ -51,6 +53,7 @@ private struct RerankRequest {
       }
       return text
     }
+    priority = try fields.priority()
     instruction = try fields.string("instruction")
     count = try fields.integer("top_n", in: 0...Int64(Int32.max)) ?? 0
     showsDocuments = try fields.flag("return_documents") ?? true

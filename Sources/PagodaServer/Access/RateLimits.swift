@@ -83,7 +83,7 @@ final class KeyLimits: @unchecked Sendable {
 ///
 /// A valid key is never refused, because several clients may share an address: behind a proxy, all of them. Each address
 /// may try a number of different wrong keys per minute, and each of those keys as often, so that a faulty program that
-/// repeats one key leaves the others their error message.
+/// repeats one key leaves the others their error message. The addresses of an IPv6 network count as one.
 final class FailedKeys: @unchecked Sendable {
   private struct Guess: Hashable {
     var address: String
@@ -100,7 +100,8 @@ final class FailedKeys: @unchecked Sendable {
 
   /// Counts a request with a wrong key. Returns the seconds to wait, if there were too many.
   func count(_ key: String, from address: String, now: Double = monotonicSeconds()) -> Double? {
-    lock.withLock {
+    let address = TrustedProxies.network(of: address)
+    return lock.withLock {
       let guess = Guess(address: address, key: key.hashValue)
       if uses[guess] == nil, let wait = Self.take(&keys, address, now) { return wait }
       return Self.take(&uses, guess, now)

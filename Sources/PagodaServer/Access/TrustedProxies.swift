@@ -43,7 +43,8 @@ struct TrustedProxies: Sendable {
 
   func contains(_ address: String) -> Bool {
     if address.isEmpty { return hasUnix }
-    guard let bytes = Self.bytes(address) else { return false }
+    // A link-local address of a connection names its interface: fe80::1%eth0.
+    guard let bytes = Self.bytes(String(address.prefix { $0 != "%" })) else { return false }
     return networks.contains { network in
       network.bytes.count == bytes.count
         && (0..<network.bits).allSatisfy { bit in
@@ -55,8 +56,19 @@ struct TrustedProxies: Sendable {
   /// An address without the port that some proxies add: `192.0.2.1:80`, `[2001:db8::1]:80`.
   private static func plain(_ text: String) -> String? {
     if bytes(text) != nil { return text }
-    let host = text.hasPrefix("[") ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
-    return bytes(String(host)) == nil ? nil : String(host)
+    let isBracketed = text.hasPrefix("[")
+    let host = isBracketed ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
+    let rest = text[host.endIndex...].dropFirst(isBracketed ? 1 : 0)
+    guard bytes(String(host)) != nil, rest.isEmpty || rest.hasPrefix(":") && UInt16(rest.dropFirst()) != nil else {
+      return nil
+    }
+    return String(host)
+  }
+
+  /// What a client cannot vary: an IPv4 address, or the first half of an IPv6 address, which is one customer's network.
+  static func network(of address: String) -> String {
+    guard let bytes = bytes(address), bytes.count == 16 else { return address }
+    return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".") + "/64"
   }
 
   /// The address in network order; IPv4 in IPv6 counts as IPv4.

@@ -22,8 +22,8 @@ final class Embedder: @unchecked Sendable {
 
   /// Runs on a worker. Throws errors that are detected before anything is computed.
   static func run(
-    _ inputs: [Input], pooling: Pooling, on exchange: Exchange, of service: Service, shape: APIError.Shape,
-    answer: @escaping @Sendable ([Embedding]) throws -> HTTPResponse
+    _ inputs: [Input], pooling: Pooling, priority: Int = 0, on exchange: Exchange, of service: Service,
+    shape: APIError.Shape, answer: @escaping @Sendable ([Embedding]) throws -> HTTPResponse
   ) throws {
     let limit = service.engine.info.plan.maximumModelLength
     for input in inputs where input.tokens.count >= limit || input.tokens.isEmpty {
@@ -38,7 +38,7 @@ final class Embedder: @unchecked Sendable {
     exchange.record.begin(model: service.models.names[0])
     let embedder = Embedder(inputs.count, exchange, service, shape, answer)
     exchange.onGone { embedder.cancel() }
-    embedder.start(inputs, pooling)
+    embedder.start(inputs, pooling, priority: service.guarding.priority(of: exchange.head, priority))
   }
 
   private let shape: APIError.Shape
@@ -55,13 +55,13 @@ final class Embedder: @unchecked Sendable {
     open = count
   }
 
-  private func start(_ inputs: [Input], _ pooling: Pooling) {
+  private func start(_ inputs: [Input], _ pooling: Pooling, priority: Int) {
     let salt = service.guarding.cacheSalt(of: exchange.head, "")
     let share = service.guarding.shareID(of: exchange.head)
     for (index, input) in inputs.enumerated() {
       do {
         let cancel = try service.engine.startEmbedding(
-          of: input.tokens, pooling: pooling, cacheSalt: salt, shareID: share
+          of: input.tokens, pooling: pooling, cacheSalt: salt, shareID: share, priority: priority
         ) { self.take($0, index) }
         let isLate = lock.withLock {
           cancels.append(cancel)

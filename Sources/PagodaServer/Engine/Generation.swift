@@ -54,7 +54,7 @@ struct Generation: Sendable {
 
   /// Reads the fields that OpenAI's endpoints have in common besides sampling.
   mutating func readCommon(_ fields: FieldReader, _ models: ServedModels) throws {
-    priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
+    priority = try fields.priority()
     cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     lora = try models.adapter(in: fields)
   }

@@ -59,6 +59,7 @@ final class Reranker: @unchecked Sendable {
   private let service: Service
   private let exchange: Exchange
   private let prompt: YesNoPrompt
+  private let priority: Int
   private let answer: @Sendable ([Score]) -> HTTPResponse
   private let lock = NSLock()
   // Guarded by `lock`.
@@ -70,7 +71,7 @@ final class Reranker: @unchecked Sendable {
 
   /// Runs on a worker. Throws errors that are detected before anything is computed.
   static func run(
-    _ prompt: YesNoPrompt, _ documents: [[Int32]], on exchange: Exchange, of service: Service,
+    _ prompt: YesNoPrompt, _ documents: [[Int32]], priority: Int, on exchange: Exchange, of service: Service,
     answer: @escaping @Sendable ([Score]) -> HTTPResponse
   ) throws {
     let limit = service.engine.info.plan.maximumModelLength
@@ -82,18 +83,19 @@ final class Reranker: @unchecked Sendable {
     }
     try service.admission.enter(documents.count)
     exchange.record.begin(model: service.models.names[0])
-    let reranker = Reranker(prompt, documents.count, exchange, service, answer)
+    let reranker = Reranker(prompt, documents.count, priority, exchange, service, answer)
     exchange.onGone { reranker.cancel() }
     for (index, tokens) in documents.enumerated() { reranker.ask(tokens, index, yes: nil) }
   }
 
   private init(
-    _ prompt: YesNoPrompt, _ count: Int, _ exchange: Exchange, _ service: Service,
+    _ prompt: YesNoPrompt, _ count: Int, _ priority: Int, _ exchange: Exchange, _ service: Service,
     _ answer: @escaping @Sendable ([Score]) -> HTTPResponse
   ) {
     self.prompt = prompt
     self.service = service
     self.exchange = exchange
+    self.priority = service.guarding.priority(of: exchange.head, priority)
     self.answer = answer
     scores = Array(repeating: Score(), count: count)
     open = count
@@ -112,6 +114,7 @@ final class Reranker: @unchecked Sendable {
     request.hasThinkingTags = false
     request.cacheSalt = service.guarding.cacheSalt(of: exchange.head, "")
     request.shareID = service.guarding.shareID(of: exchange.head)
+    request.priority = priority
     let reply = Reply()
     do {
       let cancel = try service.engine.start(request) { [exchange] event in

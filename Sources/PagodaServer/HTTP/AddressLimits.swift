@@ -11,10 +11,12 @@ final class AddressLimits: @unchecked Sendable {
   private let maximumConnections: Int?
   private let maximumRequests: Int?
   private let defaultConnections: Int
+  private let proxies: TrustedProxies
 
   /// By default limits apply only to other machines: half of all connections, and no limit of requests. Programs
-  /// on this machine, including a proxy, share one address.
+  /// on this machine, including a proxy, share one address, and so do the clients of a trusted proxy elsewhere.
   init(_ limits: HTTPLimits) {
+    proxies = limits.proxies
     maximumConnections = limits.connectionsPerAddress
     maximumRequests = limits.requestsPerAddress
     defaultConnections = max(1, limits.connections / 2)
@@ -24,12 +26,12 @@ final class AddressLimits: @unchecked Sendable {
   func isFull(_ address: String) -> Bool {
     let count = uses[address]?.connections ?? 0
     if let maximumConnections { return count >= maximumConnections }
-    return !Self.isThisMachine(address) && count >= defaultConnections
+    return !isShared(address) && count >= defaultConnections
   }
 
   /// Unfinished bodies that the address may have: half of its connections, unless a limit was given.
   func mostBodies(_ address: String) -> Int {
-    maximumConnections ?? (Self.isThisMachine(address) ? .max : (defaultConnections + 1) / 2)
+    maximumConnections ?? (isShared(address) ? .max : (defaultConnections + 1) / 2)
   }
 
   /// Whether one more request is too many.
@@ -44,6 +46,8 @@ final class AddressLimits: @unchecked Sendable {
     use.requests += requests
     uses[address] = use.connections + use.requests == 0 ? nil : use
   }
+
+  private func isShared(_ address: String) -> Bool { Self.isThisMachine(address) || proxies.contains(address) }
 
   /// Includes Unix sockets, which have no address.
   static func isThisMachine(_ address: String) -> Bool {

@@ -107,9 +107,10 @@ extension Connection {
     }
     let exchange = make(request, context.service.action(for: request))
     if case .work = exchange.action {
-      if context.addresses.isBusy(address) { return refuse(.requests) }
-      context.addresses.add(address, requests: 1)
-      isCounted = true
+      let client = context.service.address(of: request)
+      if context.addresses.isBusy(client) { return refuse(.requests) }
+      context.addresses.add(client, requests: 1)
+      countedFor = client
     }
     switch exchange.action {
     case .refuse(let response): refuse(exchange, response)

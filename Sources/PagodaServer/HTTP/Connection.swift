@@ -39,7 +39,7 @@ final class Connection: @unchecked Sendable {
   var isQueued = false  // the whole answer is in `output`, or was
   var isStopping = false
   var bodyBytes = 0  // of the request, included in the total of all requests
-  var isCounted = false  // the request is counted in the limit of its address
+  var countedFor: String?  // the address in whose limit the request is counted
 
   var hasEnded = false  // the client has closed its side, and everything before that has been read
   var leftSince: Double?  // when it closed its side
@@ -195,8 +195,8 @@ final class Connection: @unchecked Sendable {
     ended.complete()
     context.load.add(exchanges: -1, bodyBytes: -bodyBytes)
     bodyBytes = 0
-    if isCounted { context.addresses.add(address, requests: -1) }
-    isCounted = false
+    if let countedFor { context.addresses.add(countedFor, requests: -1) }
+    countedFor = nil
     context.service.finished(ended)
   }
 

@@ -78,6 +78,8 @@ protocol HTTPService: AnyObject, Sendable {
   func action(for request: HTTPRequest) -> HTTPAction
   /// Large bodies of different senders are read in turn.
   func sender(of request: HTTPRequest) -> String
+  /// The client's address, which differs from the connection's behind a trusted proxy.
+  func address(of request: HTTPRequest) -> String
   /// The body is longer than the limit.
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
   /// The request is invalid; only its request line is known, or `-`.
@@ -91,6 +93,7 @@ protocol HTTPService: AnyObject, Sendable {
 }
 
 extension HTTPService {
+  func address(of request: HTTPRequest) -> String { request.address }
   func trace(of request: HTTPRequest) -> TraceContext? { nil }
 }
 
@@ -101,6 +104,7 @@ struct HTTPLimits: Sendable {
   var firstPaths: Set<String> = []  // answered even when the server is full
   var connectionsPerAddress: Int?
   var requestsPerAddress: Int?
+  var proxies = TrustedProxies()  // many clients share the address of one
   var bodyBytes = 16 << 20
   var mostBodyBytes: Int { 4 * bodyBytes }  // read before it is refused, so that the connection stays usable
   var headerBytes = 16 << 10

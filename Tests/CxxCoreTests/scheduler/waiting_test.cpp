@@ -66,6 +66,59 @@ PAGODA_TEST(scheduler_takes_the_first_arrival_of_each_share_when_it_has_waited_t
   CHECK(!harness.alive.contains(first) && !harness.alive.contains(other));
 }
 
+// Steps until a sequence has ended or a minute has passed.
+void run_until_gone(Harness& harness, uint64_t id) {
+  const double end = harness.now + 60;
+  while (harness.alive.contains(id) && harness.now < end && !test::failed()) {
+    harness.now += kStep;
+    const StepPlan& plan = harness.scheduler.schedule(INT32_MAX, INT32_MAX, harness.now);
+    harness.check_plan(plan);
+    harness.commit(plan);
+    harness.check_accounts();
+  }
+}
+
+PAGODA_TEST(scheduler_gives_a_share_that_runs_nothing_one_of_several_places_of_another) {
+  Harness harness(4096, 16, limits(4, 64));
+  for (int i = 0; i < 8; ++i) harness.add(40, 3000, 0, "long");  // each takes minutes
+  const Sequence* first = harness.alive.begin()->second.get();
+  for (int i = 0; i < 20; ++i) harness.commit(harness.scheduler.schedule());
+  CHECK_EQ(harness.scheduler.num_running(), 4);
+  const uint64_t id = harness.add(40, 4, 5, "other")->id;
+  run_until_gone(harness, id);
+  CHECK(!harness.alive.contains(id) && harness.now <= kMaxWaitSeconds + 2);
+  CHECK_EQ(harness.scheduler.num_preemptions(), 1);
+  CHECK(first->state == SequenceState::running && first->num_preemptions == 0);
+}
+
+PAGODA_TEST(scheduler_gives_a_share_that_runs_nothing_the_blocks_of_another) {
+  Harness harness(64, 16, limits(8, 64));
+  for (int i = 0; i < 8; ++i) harness.add(150, 800, 0, "long");  // four or five of them fill the pool
+  for (int i = 0; i < 40; ++i) harness.commit(harness.scheduler.schedule());
+  const uint64_t id = harness.add(500, 4, 0, "other")->id;
+  run_until_gone(harness, id);
+  CHECK(!harness.alive.contains(id) && harness.now <= kMaxWaitSeconds + 5);
+}
+
+// Otherwise the ones that give their places would take them back at once.
+PAGODA_TEST(scheduler_gives_a_share_that_runs_nothing_a_place_of_sequences_that_waited_long) {
+  Harness harness(4096, 16, limits(2, 64));
+  for (int i = 0; i < 4; ++i) harness.add(40, 3000, 0, "long");
+  for (int i = 0; i < 20; ++i) harness.commit(harness.scheduler.schedule());
+  for (Sequence* sequence : harness.scheduler.running()) sequence->is_overdue = true;
+  const uint64_t id = harness.add(40, 4, 0, "other")->id;
+  run_until_gone(harness, id);
+  CHECK(!harness.alive.contains(id) && harness.now <= kMaxWaitSeconds + 2);
+  CHECK_EQ(harness.scheduler.num_preemptions(), 1);
+}
+
+PAGODA_TEST(scheduler_takes_no_place_of_a_share_that_runs_one_sequence) {
+  Harness harness(4096, 16, limits(4, 64));
+  for (int i = 0; i < 5; ++i) harness.add(40, 3000, 0, std::string(1, static_cast<char>('a' + i)));
+  run_until_gone(harness, 1);
+  CHECK(harness.now >= 60 && harness.scheduler.num_preemptions() == 0);
+}
+
 // What arrived before the prefix was cached has as little left to read as what arrives after it.
 PAGODA_TEST(scheduler_counts_waiting_sequences_again_when_prefixes_are_cached) {
   Harness harness(256, 16, limits(1, 64, false));
