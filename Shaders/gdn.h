@@ -12,8 +12,8 @@
 //
 // 8 adjacent lanes share a column of S: lane `part` of them has the dims 4 (part + 8 i) .. + 3 for all i. Of the two
 // kinds of sums, the lower four lanes keep S^T k (0) and the upper four S^T q (1).
-// state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
-// g_rows: [slots, v_heads, 16]
+// state: [slots, v_heads] of panels [dk][up to 32], of floats or bfloats (S); k_rows: [slots, k_heads, 16, dk]; u_rows:
+// [slots, v_heads, 16, dv]; g_rows: [slots, v_heads, 16]
 #pragma once
 
 #include "args/gdn.h"
@@ -157,27 +157,51 @@ METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], fl
 }
 
 // A lane's part of a column of S, zero beyond dk. at: the column's first element; width: columns of the panel.
-template <uint PER>
-METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
+template <typename S, uint PER>
+METAL_FUNC void load_state(device const S* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
     s[i] = 0.0f;
     if (d < dk) {
-      s[i] = at[d * width];
+      s[i] = float(at[d * width]);
     }
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
+template <typename S, uint PER>
+METAL_FUNC void store_state(device S* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
     if (d < dk) {
-      at[d * width] = s[i];
+      at[d * width] = S(s[i]);
     }
   }
+}
+
+// What load_state would read after store_state: a state is rounded wherever a block ends.
+template <typename S, uint PER>
+METAL_FUNC void round_state(thread float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = float(S(s[i]));
+  }
+}
+
+// Two adjacent columns of S, aligned to both.
+METAL_FUNC float2 load_pair(device const float* at) { return *(device const float2*)(at); }
+
+METAL_FUNC float2 load_pair(device const bfloat* at) {
+  const uint both = *(device const uint*)(at);
+  return float2(as_type<float>(both << 16), as_type<float>(both & 0xffff0000u));
+}
+
+METAL_FUNC void store_pair(device float* at, float2 pair) { *(device float2*)(at) = pair; }
+
+METAL_FUNC void store_pair(device bfloat* at, float2 pair) {
+  at[0] = bfloat(pair.x);
+  at[1] = bfloat(pair.y);
 }
 
 // Block numbers of all sequences have gaps: the first block of sequence b is cu_seqlens[b] / 16 + 2 b.

@@ -6,7 +6,7 @@
 // first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. With CONV, q, k and v are what causal_conv1d
 // would compute from conv_x, and the tail gets the inputs; its ring has space for one more than the window's past, so
 // that nothing that other threadgroups read is overwritten. Grid: [panels, v_heads, sequences]
-template <uint D, bool CONV>
+template <typename S, uint D, bool CONV>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const float* k [[buffer(1)]],
@@ -18,7 +18,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const int* cu_seqlens [[buffer(7)]],
                        device const int* context_lens [[buffer(8)]],
                        device const int* state_slots [[buffer(9)]],
-                       device float* state [[buffer(10)]],
+                       device S* state [[buffer(10)]],
                        device float* k_rows [[buffer(11)]],
                        device float* u_rows [[buffer(12)]],
                        device float* g_rows [[buffer(13)]],
@@ -57,18 +57,18 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint column = first + min(pair + mine, width - 1);  // those past the panel repeat its last one
   const bool is_inside = pair + mine < width;
 
-  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  device S* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
   float s[2][PER];
   if (args.is_wide != 0) {
     #pragma unroll
     for (uint i = 0; i < PER; ++i) {
-      const float2 both = *(device const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      const float2 both = load_pair((device const S*)(s_at + dim_of(part, i) * kPanel + pair));
       s[0][i] = both.x;
       s[1][i] = both.y;
     }
   } else {
-    load_state<PER>((device const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
-    load_state<PER>((device const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
+    load_state<S, PER>((device const S*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<S, PER>((device const S*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
   const int position = context_lens[tg.z] - 1;
   device const float* inputs = conv_x + token * args.conv.x_stride;
@@ -227,7 +227,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
           k_part[i + 3] = f.w;
         }
       } else {
-        load_state<PER>((device const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+        load_state<float, PER>((device const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
       }
     } else {
       load_part<PER>((threadgroup const float*)(kn), part, k_part);
@@ -239,15 +239,27 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   if (args.is_wide != 0) {
     #pragma unroll
     for (uint i = 0; i < PER; ++i) {
-      *(device float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+      store_pair(s_at + dim_of(part, i) * kPanel + pair, float2(s[0][i], s[1][i]));
     }
   } else {
-    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
-    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
+    store_state<S, PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<S, PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
 }
 
-template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<128, false>) gdn_decode<128, false>;
-template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<256, false>) gdn_decode<256, false>;
-template [[host_name("gdn_decode_conv_128")]] kernel decltype(gdn_decode<128, true>) gdn_decode<128, true>;
-template [[host_name("gdn_decode_conv_256")]] kernel decltype(gdn_decode<256, true>) gdn_decode<256, true>;
+template [[host_name("gdn_decode_f32_128")]]
+kernel decltype(gdn_decode<float, 128, false>) gdn_decode<float, 128, false>;
+template [[host_name("gdn_decode_f32_256")]]
+kernel decltype(gdn_decode<float, 256, false>) gdn_decode<float, 256, false>;
+template [[host_name("gdn_decode_bf16_128")]]
+kernel decltype(gdn_decode<bfloat, 128, false>) gdn_decode<bfloat, 128, false>;
+template [[host_name("gdn_decode_bf16_256")]]
+kernel decltype(gdn_decode<bfloat, 256, false>) gdn_decode<bfloat, 256, false>;
+template [[host_name("gdn_decode_conv_f32_128")]]
+kernel decltype(gdn_decode<float, 128, true>) gdn_decode<float, 128, true>;
+template [[host_name("gdn_decode_conv_f32_256")]]
+kernel decltype(gdn_decode<float, 256, true>) gdn_decode<float, 256, true>;
+template [[host_name("gdn_decode_conv_bf16_128")]]
+kernel decltype(gdn_decode<bfloat, 128, true>) gdn_decode<bfloat, 128, true>;
+template [[host_name("gdn_decode_conv_bf16_256")]]
+kernel decltype(gdn_decode<bfloat, 256, true>) gdn_decode<bfloat, 256, true>;

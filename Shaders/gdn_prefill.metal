@@ -32,7 +32,7 @@ METAL_FUNC void load_block(device const float* rows, device const float* gate, d
 }
 
 // Walks the blocks of a sequence with S in registers, prefetching the next block. Grid: [dv / 16, v_heads, sequences]
-template <uint D>
+template <typename S, uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         device const int* cu_seqlens [[buffer(1)]],
@@ -40,7 +40,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         device const int* state_slots [[buffer(3)]],
                         device const float* rows [[buffer(4)]],
                         device const float* gates [[buffer(5)]],
-                        device float* state [[buffer(6)]],
+                        device S* state [[buffer(6)]],
                         device float* k_rows [[buffer(7)]],
                         device float* u_rows [[buffer(8)]],
                         device float* g_rows [[buffer(9)]],
@@ -76,8 +76,8 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const uint panel = column / kPanel * kPanel;
   const uint width = min(kPanel, args.dv - panel);
 
-  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
-                       (column - panel);
+  device S* s_at =
+      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk + (column - panel);
   device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
   device const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
   const long first = first_block(cu_seqlens, tg.z);
@@ -87,7 +87,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const long gate_step = long(args.v_heads) * kGateFloats;
 
   float s[1][PER];
-  load_state<PER>((device const float*)(s_at), width, args.dk, part, s[0]);
+  load_state<S, PER>((device const S*)(s_at), width, args.dk, part, s[0]);
   NextBlock next;
   load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
 
@@ -181,6 +181,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
         keep_loads_here();
       }
+      round_state<S, PER>(s[0]);
     }
     // Each entry keeps the last row written to it: one of the last block, or else one of the block before. Rows from
     // before this step are not written again: other lanes may still read them.
@@ -207,9 +208,11 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // tiles and old rows have been read
   }
   if (uint(start + tokens) >= kBlock && is_inside) {
-    store_state<PER>(s_at, width, args.dk, part, s[0]);
+    store_state<S, PER>(s_at, width, args.dk, part, s[0]);
   }
 }
 
-template [[host_name("gdn_prefill_128")]] kernel decltype(gdn_prefill<128>) gdn_prefill<128>;
-template [[host_name("gdn_prefill_256")]] kernel decltype(gdn_prefill<256>) gdn_prefill<256>;
+template [[host_name("gdn_prefill_f32_128")]] kernel decltype(gdn_prefill<float, 128>) gdn_prefill<float, 128>;
+template [[host_name("gdn_prefill_f32_256")]] kernel decltype(gdn_prefill<float, 256>) gdn_prefill<float, 256>;
+template [[host_name("gdn_prefill_bf16_128")]] kernel decltype(gdn_prefill<bfloat, 128>) gdn_prefill<bfloat, 128>;
+template [[host_name("gdn_prefill_bf16_256")]] kernel decltype(gdn_prefill<bfloat, 256>) gdn_prefill<bfloat, 256>;

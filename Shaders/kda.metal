@@ -9,7 +9,7 @@
 
 // Sequences with one token have a threadgroup for each panel of 32 columns, others one threadgroup for all panels.
 // Grid: [panels, heads, sequences]
-template <uint D>
+template <typename S, uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kda(device const float* q [[buffer(0)]],
                 device const float* k [[buffer(1)]],
@@ -21,7 +21,7 @@ kernel void kda(device const float* q [[buffer(0)]],
                 device const int* cu_seqlens [[buffer(7)]],
                 device const int* context_lens [[buffer(8)]],
                 device const int* state_slots [[buffer(9)]],
-                device float* state [[buffer(10)]],
+                device S* state [[buffer(10)]],
                 device float* k_rows [[buffer(11)]],
                 device float* u_rows [[buffer(12)]],
                 device float* g_rows [[buffer(13)]],
@@ -49,7 +49,7 @@ kernel void kda(device const float* q [[buffer(0)]],
   const uint first_panel = is_one ? tg.x : 0;
   const uint end_panel = is_one ? tg.x + 1 : (args.dv + kPanel - 1) / kPanel;
   const long slot = state_slots[tg.z];
-  device float* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
+  device S* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + long(head) * kBlock * args.dk;
   device float* u_head = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv;
@@ -125,11 +125,11 @@ kernel void kda(device const float* q [[buffer(0)]],
     for (uint panel = first_panel; panel < end_panel; ++panel) {
       const uint first = panel * kPanel;
       const uint width = min(kPanel, args.dv - first);
-      device const float* s_at = s_head + first * args.dk + min(lane, width - 1);
+      device const S* s_at = s_head + first * args.dk + min(lane, width - 1);
       float yk = 0.0f;
       float yq = 0.0f;
       for (uint d = sg; d < args.dk; d += kGroups) {
-        const float s = s_at[d * width];
+        const float s = float(s_at[d * width]);
         yk = fma(s, fk[d], yk);
         yq = fma(s, fq[d], yq);
       }
@@ -187,8 +187,8 @@ kernel void kda(device const float* q [[buffer(0)]],
           faded = faded * g_old[s * args.dk + d];
         }
         if (lane < width) {
-          device float* at = s_head + first * args.dk + d * width + lane;
-          *at = fma(*at, faded, sum);
+          device S* at = s_head + first * args.dk + d * width + lane;
+          *at = S(fma(float(*at), faded, sum));
         }
       }
     }
@@ -196,5 +196,7 @@ kernel void kda(device const float* q [[buffer(0)]],
   }
 }
 
-template [[host_name("kda_128")]] kernel decltype(kda<128>) kda<128>;
-template [[host_name("kda_256")]] kernel decltype(kda<256>) kda<256>;
+template [[host_name("kda_f32_128")]] kernel decltype(kda<float, 128>) kda<float, 128>;
+template [[host_name("kda_f32_256")]] kernel decltype(kda<float, 256>) kda<float, 256>;
+template [[host_name("kda_bf16_128")]] kernel decltype(kda<bfloat, 128>) kda<bfloat, 128>;
+template [[host_name("kda_bf16_256")]] kernel decltype(kda<bfloat, 256>) kda<bfloat, 256>;

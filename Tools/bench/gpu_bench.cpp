@@ -94,8 +94,10 @@ class OpBench {
 
   void run() {
     copy();
-    for (int64_t batch : {1, 32, 64}) gdn("decode", batch, 1);
-    for (int64_t batch : {1, 4}) gdn("prefill", batch, 2048);
+    for (DType state : {DType::f32, DType::bf16}) {
+      for (int64_t batch : {1, 32, 64}) gdn("decode", batch, 1, state);
+      for (int64_t batch : {1, 4}) gdn("prefill", batch, 2048, state);
+    }
     for (int64_t batch : {1, 32}) attention(batch, 4096);
   }
 
@@ -172,7 +174,7 @@ class OpBench {
   }
 
   // One layer of the 0.8B shape after another, each with its own state: enough layers to exceed any cache.
-  void gdn(const char* what, int64_t batch, int64_t rows) {
+  void gdn(const char* what, int64_t batch, int64_t rows, DType state_dtype) {
     constexpr int64_t kHeads = 16, kDim = 128;
     const int64_t layers = rows > 1 ? 4 : std::max<int64_t>(4, 256 / batch), tokens = batch * rows;
     const int64_t context = rows > 1 ? rows : 16 * 4 + 15;
@@ -180,13 +182,14 @@ class OpBench {
     const Tensor qkv = numbers({tokens, 3 * kHeads, kDim}, 1), ab = numbers({tokens, 2 * kHeads}, 1);
     const Tensor a_log = numbers({kHeads}, 0.1f), bias = numbers({kHeads}, 0.1f);
     const Tensor out = zeros(DType::f32, {tokens, kHeads, kDim});
-    const Tensor state = numbers({batch, kHeads, kDim, kDim}, 0.1f), k_rows = numbers({batch, kHeads, 16, kDim}, 0.1f);
+    const Tensor state = numbers({batch, kHeads, kDim, kDim}, 0.1f, state_dtype),
+                 k_rows = numbers({batch, kHeads, 16, kDim}, 0.1f);
     std::vector<device::GdnArgs> args;
     for (int64_t i = 0; i < layers; ++i)
       args.push_back({device::slice(qkv, 1, 0, kHeads), device::slice(qkv, 1, kHeads, kHeads),
                       device::slice(qkv, 1, 2 * kHeads, kHeads), device::slice(ab, 1, 0, kHeads),
                       device::slice(ab, 1, kHeads, kHeads), a_log, bias, where,
-                      i == 0 ? state : zeros(DType::f32, {batch, kHeads, kDim, kDim}),
+                      i == 0 ? state : zeros(state_dtype, {batch, kHeads, kDim, kDim}),
                       i == 0 ? k_rows : zeros(DType::f32, {batch, kHeads, 16, kDim}),
                       zeros(DType::f32, {batch, kHeads, 16, kDim}), zeros(DType::f32, {batch, kHeads, 16}), out});
     const double time = seconds([&](device::Encoder& e) -> Status {
@@ -195,7 +198,8 @@ class OpBench {
                         }) /
                         static_cast<double>(layers);
     const double bytes = device::op_cost(args[0]).bytes;
-    std::printf("gdn %s, %lld x %lld: %.1f us a layer", what, static_cast<long long>(batch),
+    std::printf("gdn %s, states of %s, %lld x %lld: %.1f us a layer", what,
+                std::string(dtype_name(state_dtype)).c_str(), static_cast<long long>(batch),
                 static_cast<long long>(rows), time * 1e6);
     if (rows == 1) std::printf(", %.0f %% of a copy", 100 * bytes / time / bandwidth_);
     std::printf("\n");

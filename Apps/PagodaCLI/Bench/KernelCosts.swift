@@ -68,18 +68,26 @@ struct KernelCosts {
     full_attention_bf16_9 179 9216
     gated_rms_norm 27 0
     gather_rows 10 0
-    gdn_decode_128 154 1156
-    gdn_decode_256 238 2180
-    gdn_decode_conv_128 166 2176
-    gdn_decode_conv_256 245 4224
-    gdn_prefill_128 570 19968
-    gdn_prefill_256 651 19968
+    gdn_decode_bf16_128 154 1156
+    gdn_decode_bf16_256 238 2180
+    gdn_decode_conv_bf16_128 166 2176
+    gdn_decode_conv_bf16_256 245 4224
+    gdn_decode_conv_f32_128 166 2176
+    gdn_decode_conv_f32_256 245 4224
+    gdn_decode_f32_128 154 1156
+    gdn_decode_f32_256 238 2180
+    gdn_prefill_bf16_128 570 19968
+    gdn_prefill_bf16_256 651 19968
+    gdn_prefill_f32_128 570 19968
+    gdn_prefill_f32_256 651 19968
     gdn_prepare_128 217 10240
     gdn_prepare_256 381 18432
     gelu 6 0
     gelu_mul 10 0
-    kda_128 192 3200
-    kda_256 236 5248
+    kda_bf16_128 192 3200
+    kda_bf16_256 236 5248
+    kda_f32_128 192 3200
+    kda_f32_256 236 5248
     latent_attention_bf16 781 19200
     latent_attention_f16 781 19200
     latent_attention_f32 784 29056

@@ -72,6 +72,7 @@ struct ModelInfo {
   std::vector<FormatSum> formats;           // of all matrices on the device, the largest sum first
   std::vector<OtherWeights> other_weights;  // what auto, 8bit and 4bit would take, except the present one
   std::string kv_dtype;
+  std::string state_dtype;  // of recurrent states; empty if the model has none
   std::string device;       // including its instruction set
   std::string device_name;  // its name in EngineOptions::device; never auto
   bool has_tokenizer = false;

@@ -10,11 +10,12 @@
 namespace pagoda {
 
 struct EngineOptions {
-  std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
-  std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
-  std::string quantize = "auto";  // weights: auto (as in the file), none (as dtype), bf16, 8bit, 4bit
-  std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
-  bool keep_weights = true;       // whether repacked weights are cached in a file for the next load
+  std::string device = "auto";          // auto, cpu, metal, cuda, software, reference
+  std::string dtype = "auto";           // of weights: auto (the model's own), float32, float16, bfloat16
+  std::string quantize = "auto";        // weights: auto (as in the file), none (as dtype), bf16, 8bit, 4bit
+  std::string kv_dtype = "auto";        // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
+  std::string state_dtype = "float32";  // of recurrent states: float32, bfloat16
+  bool keep_weights = true;             // whether repacked weights are cached in a file for the next load
   std::string weight_cache = "";  // folder of those files; "" = the user's cache folder, if there is much to repack
   int64_t weight_cache_disk_bytes = 0;  // maximum total size of the files; 0 = 64 GiB
   // Memory for experts of mixtures, which are then read from the model's files when a step needs them; answers are

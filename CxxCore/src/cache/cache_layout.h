@@ -9,6 +9,13 @@
 
 namespace pagoda::cache {
 
+struct CacheTypes {  // of elements
+  DType kv = DType::f32, state = DType::f32;
+  constexpr CacheTypes(DType kv_type = DType::f32,
+                       DType state_type = DType::f32) noexcept  // NOLINT: implicit on purpose
+      : kv(kv_type), state(state_type) {}
+};
+
 struct CacheLayout {
   int32_t num_attention_layers = 0;
   int32_t num_kv_heads = 0;
@@ -21,6 +28,7 @@ struct CacheLayout {
 
   int32_t num_recurrent_layers = 0;
   int32_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;
+  DType state_dtype = DType::f32;  // of S alone; what is kept since the last block boundary is f32
   int32_t conv_channels = 0, conv_kernel = 0;
   bool has_channel_decay = false;  // a decay per key channel instead of one per V-head
   int32_t num_head_layers = 0;  // of an MTP head: one more attention layer, and hidden states by position in the slot
@@ -50,13 +58,14 @@ struct CacheLayout {
   int64_t state_slot_bytes() const noexcept {
     return recurrent_slot_bytes() + ngram_slot_bytes() + hidden_slot_bytes();
   }
-  int64_t recurrent_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution ring
-    const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;
+  int64_t state_elements() const noexcept { return int64_t{num_v_heads} * k_head_dim * v_head_dim; }  // S of a layer
+  int64_t recurrent_slot_bytes() const noexcept {  // S, key rows, update rows, decay rows, convolution ring
+    const int64_t state = static_cast<int64_t>(dtype_bytes(state_dtype)) * state_elements();
     const int64_t decays = int64_t{num_v_heads} * (has_channel_decay ? k_head_dim : 1);
     const int64_t rows =
         int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + decays);
     const int64_t tail = int64_t{conv_rows()} * conv_channels;
-    return has_state() ? 4 * num_recurrent_layers * (state + rows + tail) : 0;
+    return has_state() ? num_recurrent_layers * (state + 4 * (rows + tail)) : 0;
   }
 };
 

@@ -16,7 +16,7 @@ struct KdaArgs {
   Tensor a_log;    // f32 [heads]
   Tensor dt_bias;  // f32 [heads, Dk]
   SequenceArgs sequences;
-  Tensor state;   // f32 [slots, heads, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
+  Tensor state;   // f32 or bf16 [slots, heads, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
   Tensor k_rows;  // f32 [slots, heads, kGdnBlock, Dk]: normalised keys since the boundary
   Tensor u_rows;  // f32 [slots, heads, kGdnBlock, Dv]
   Tensor g_rows;  // f32 [slots, heads, kGdnBlock, Dk]: decay of each token

@@ -156,7 +156,7 @@ struct GdnArgs {
   Tensor a, b;            // f32 [T, Hv]
   Tensor a_log, dt_bias;  // f32 [Hv]
   SequenceArgs sequences;
-  Tensor state;             // f32 [slots, Hv, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
+  Tensor state;             // f32, bf16 [slots, Hv, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
   Tensor k_rows;            // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
   Tensor u_rows;            // f32 [slots, Hv, kGdnBlock, Dv]
   Tensor g_rows;            // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary

@@ -18,7 +18,7 @@ Result<AdapterLayout> adapter_layout(const io::ModelConfig& config, const io::Ch
 }
 
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                          device::Device& device, WeightFormat format, DType kv_dtype,
+                                          device::Device& device, WeightFormat format, cache::CacheTypes types,
                                           int32_t block_size, const LoadProgress& progress, WeightCache* cache,
                                           int64_t expert_memory_bytes) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
@@ -43,11 +43,16 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (config.has_streams() && config.is_part())
     return make_error(StatusCode::unsupported,
                       config.architecture + " has hyper-connections, whose streams are not sent between machines");
+  const cache::CacheLayout layout = cache_layout(config, types, block_size);
+  if (layout.state_dtype == DType::bf16 && layout.state_elements() % 2 != 0)  // what follows the states is f32
+    return make_error(StatusCode::unsupported, config.architecture +
+                                                   " has states of an odd number of elements, which " +
+                                                   "state_dtype bfloat16 cannot store; float32 can");
   PAGODA_ASSIGN_OR_RETURN(auto weights,
                           Weights::load(config, checkpoint, device, format, progress, cache, expert_memory_bytes));
   PAGODA_ASSIGN_OR_RETURN(AdapterLayout adapters, adapter_layout(config, checkpoint));
-  return std::unique_ptr<Model>(std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device,
-                                                          std::move(weights), std::move(adapters)));
+  return std::unique_ptr<Model>(
+      std::make_unique<Decoder>(config, layout, device, std::move(weights), std::move(adapters)));
 }
 
 }  // namespace pagoda::model

@@ -137,11 +137,14 @@ Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const
 // The element type of the KV cache: `choice` is auto (that of the model's numbers), one of the above, or int8.
 Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype);
 
+// The element type of recurrent states: `choice` is float32 or bfloat16.
+Result<DType> choose_state_dtype(const std::string& choice);
+
 // Whether the checkpoint has an MTP head that this model can run, and whether it is to be loaded: fills the fields of
 // `config` about it.
 void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted);
 
-cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept;
+cache::CacheLayout cache_layout(const io::ModelConfig& config, cache::CacheTypes types, int32_t block_size) noexcept;
 
 // Checks that every tensor the architecture needs is present with the right shape, and sums the sizes; reads no tensor
 // data.
@@ -181,7 +184,7 @@ Result<std::string> weight_cache_note(const io::ModelConfig& config, const io::C
 // If anything is wrong with the cache, the model is loaded from the checkpoint. expert_memory_bytes: see
 // Weights::load().
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                          device::Device& device, WeightFormat format, DType kv_dtype,
+                                          device::Device& device, WeightFormat format, cache::CacheTypes types,
                                           int32_t block_size, const LoadProgress& progress,
                                           WeightCache* cache = nullptr, int64_t expert_memory_bytes = 0);
 

@@ -139,7 +139,8 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     device::Buffer* b = pool.buffer.get();
     const int64_t slots = num_state_slots, rows = layout.anchor_rows;
     int64_t offset = 0;
-    pool.state = place(b, offset, DType::f32, {slots, layout.num_v_heads, layout.k_head_dim, layout.v_head_dim});
+    pool.state =
+        place(b, offset, layout.state_dtype, {slots, layout.num_v_heads, layout.k_head_dim, layout.v_head_dim});
     pool.k_rows = place(b, offset, DType::f32, {slots, layout.num_k_heads, rows, layout.k_head_dim});
     pool.u_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows, layout.v_head_dim});
     pool.g_rows = layout.has_channel_decay
@@ -169,7 +170,7 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
   return pools;
 }
 
-cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept {
+cache::CacheLayout cache_layout(const io::ModelConfig& config, cache::CacheTypes types, int32_t block_size) noexcept {
   cache::CacheLayout layout;
   for (int32_t i = 0; i < static_cast<int32_t>(config.layers.size()); ++i) {
     if (!config.runs_layer(i)) continue;
@@ -181,10 +182,11 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.num_kv_heads = config.num_kv_heads;
   layout.head_dim = layout.has_latents ? config.latent_dim() : config.head_dim;
   layout.value_dim = config.kv_lora_rank;
-  layout.kv_dtype = kv_dtype;
+  layout.kv_dtype = types.kv;
   layout.block_size = block_size;
   layout.index_dim = config.indexer.head_dim;
   if (!layout.has_state()) return layout;
+  layout.state_dtype = types.state;
   layout.num_k_heads = config.linear_num_k_heads;
   layout.num_v_heads = config.linear_num_v_heads;
   layout.k_head_dim = config.linear_k_head_dim;

@@ -31,7 +31,7 @@ struct KvPool {
   Parts parts() const noexcept;  // the same memory by block: i8 [num_blocks, bytes]
 };
 
-struct StatePool {  // all f32; see GdnArgs, KdaArgs and CausalConv1dArgs
+struct StatePool {  // all f32 but `state`, which may be bf16; see GdnArgs, KdaArgs and CausalConv1dArgs
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor state;   // [slots, Hv, Dk, Dv]
   device::Tensor k_rows;  // [slots, Hk, 16, Dk]

@@ -86,6 +86,10 @@ Check& Check::pool(const char* argument, const Tensor& t, DType dtype, std::init
   return t.shape[0] > 1 ? that(t.strides[0] >= stride, argument, "has overlapping slots") : *this;
 }
 
+Check& Check::state(const char* argument, const Tensor& t, std::initializer_list<int64_t> shape) noexcept {
+  return pool(argument, t, t.dtype == DType::bf16 ? DType::bf16 : DType::f32, shape);
+}
+
 Check& Check::cache(const char* argument, const Tensor& t, std::initializer_list<int64_t> shape) noexcept {
   const bool is_known =
       t.dtype == DType::f32 || t.dtype == DType::f16 || t.dtype == DType::bf16 || t.dtype == DType::i8;

@@ -26,6 +26,8 @@ class Check {
   // Like tensor(), and dense in all dimensions after the first.
   Check& pool(const char* argument, const device::Tensor& t, DType dtype,
               std::initializer_list<int64_t> shape) noexcept;
+  // Like pool(), of recurrent states: f32 or bf16.
+  Check& state(const char* argument, const device::Tensor& t, std::initializer_list<int64_t> shape) noexcept;
   // Like tensor(), with any cache type: f32, f16, bf16, or i8 with space for scales (base/kv_row.h).
   Check& cache(const char* argument, const device::Tensor& t, std::initializer_list<int64_t> shape) noexcept;
   Check& weight(const char* argument, const device::Weight* w, int64_t rows, int64_t cols) noexcept;

@@ -18,7 +18,7 @@ Status kda(device::Encoder& encoder, const device::KdaArgs& args) noexcept {
       .tensor("b", args.b, DType::f32, {rows, heads})
       .tensor("a_log", args.a_log, DType::f32, {heads})
       .tensor("dt_bias", args.dt_bias, DType::f32, {heads, k_dim})
-      .pool("state", args.state, DType::f32, {kAny, heads, k_dim, v_dim});
+      .state("state", args.state, {kAny, heads, k_dim, v_dim});
   const int64_t slots = args.state.shape[0];
   check.pool("k_rows", args.k_rows, DType::f32, {slots, heads, device::kGdnBlock, k_dim})
       .pool("u_rows", args.u_rows, DType::f32, {slots, heads, device::kGdnBlock, v_dim})

@@ -36,7 +36,7 @@ Status gdn(device::Encoder& encoder, const device::GdnArgs& args) noexcept {
       .tensor("b", args.b, DType::f32, {rows, v_heads})
       .tensor("a_log", args.a_log, DType::f32, {v_heads})
       .tensor("dt_bias", args.dt_bias, DType::f32, {v_heads})
-      .pool("state", args.state, DType::f32, {kAny, v_heads, k_dim, v_dim});
+      .state("state", args.state, {kAny, v_heads, k_dim, v_dim});
   const int64_t slots = args.state.shape[0];
   check.pool("k_rows", args.k_rows, DType::f32, {slots, k_heads, device::kGdnBlock, k_dim})
       .pool("u_rows", args.u_rows, DType::f32, {slots, v_heads, device::kGdnBlock, v_dim})

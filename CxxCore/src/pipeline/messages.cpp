@@ -102,6 +102,7 @@ Bytes encode(const Assignment& assignment) {
   writer.put(assignment.end_layer);
   writer.put(assignment.format);
   writer.put(assignment.kv_dtype);
+  writer.put(assignment.state_dtype);
   writer.put_text(assignment.rope_scaling);
   writer.put(assignment.sizes);
   return writer.take();
@@ -114,11 +115,13 @@ Result<Assignment> decode_assignment(std::span<const std::byte> frame) {
   assignment.end_layer = reader.get<int32_t>();
   assignment.format = reader.get<WeightFormat>();
   assignment.kv_dtype = reader.get<DType>();
+  assignment.state_dtype = reader.get<DType>();
   assignment.rope_scaling = reader.get_text();
   assignment.sizes = reader.get<EngineLimits>();
   if (kind_of(frame) != Kind::assign || !reader.is_done()) return bad_frame("assignment");
   const auto is_kv_type = [&](DType type) { return assignment.kv_dtype == type; };
-  if (assignment.format > WeightFormat::stored || !std::ranges::any_of(kKvTypes, is_kv_type))
+  const bool is_state_type = assignment.state_dtype == DType::f32 || assignment.state_dtype == DType::bf16;
+  if (assignment.format > WeightFormat::stored || !std::ranges::any_of(kKvTypes, is_kv_type) || !is_state_type)
     return bad_frame("types of an assignment");
   PAGODA_RETURN_IF_ERROR(check_sizes(assignment.sizes));
   return assignment;

@@ -14,7 +14,7 @@
 
 namespace pagoda::pipeline {
 
-constexpr uint64_t kProtocol = 3;
+constexpr uint64_t kProtocol = 4;
 
 struct Hello {
   uint64_t protocol = kProtocol;
@@ -28,7 +28,7 @@ struct Hello {
 struct Assignment {  // the layers that a stage loads
   int32_t first_layer = 0, end_layer = 0;
   WeightFormat format = WeightFormat::f32;
-  DType kv_dtype = DType::f32;
+  DType kv_dtype = DType::f32, state_dtype = DType::f32;
   std::string rope_scaling;
   EngineLimits sizes;
   bool operator==(const Assignment&) const = default;

@@ -86,7 +86,8 @@ Result<std::unique_ptr<Stage>> Stage::open(StageConfig config) {
 Status Stage::check_memory(const io::ModelConfig& part, const Assignment& assignment) const {
   PAGODA_ASSIGN_OR_RETURN(auto weights, model::check_weights(part, *checkpoint_, *device_, assignment.format));
   const EngineLimits& sizes = assignment.sizes;
-  const cache::CacheLayout layout = model::cache_layout(part, assignment.kv_dtype, sizes.block_size);
+  const cache::CacheLayout layout =
+      model::cache_layout(part, {assignment.kv_dtype, assignment.state_dtype}, sizes.block_size);
   const int64_t caches =
       sizes.num_kv_blocks * layout.kv_block_bytes() + sizes.num_state_slots * layout.state_slot_bytes();
   const int64_t workspace = model::workspace_bytes(part, *device_, sizes);
@@ -111,9 +112,9 @@ Status Stage::load_weights(const Assignment& assignment) {
   part.end_layer = assignment.end_layer;
   PAGODA_RETURN_IF_ERROR(check_memory(part, assignment));
   model::WeightCache cache = config_.weight_cache;
-  PAGODA_ASSIGN_OR_RETURN(auto model,
-                          model::load_model(part, *checkpoint_, *device_, assignment.format, assignment.kv_dtype,
-                                            assignment.sizes.block_size, nullptr, &cache));
+  PAGODA_ASSIGN_OR_RETURN(auto model, model::load_model(part, *checkpoint_, *device_, assignment.format,
+                                                        {assignment.kv_dtype, assignment.state_dtype},
+                                                        assignment.sizes.block_size, nullptr, &cache));
   PAGODA_RETURN_IF_ERROR(model->allocate(assignment.sizes));
   model_ = std::move(model);
   const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

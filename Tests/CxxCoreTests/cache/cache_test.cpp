@@ -81,6 +81,9 @@ PAGODA_TEST(cache_bytes_of_the_published_shapes_are_exact) {
   CHECK_EQ(layout.kv_block_bytes() / 16, 12 * 1024);  // 12 KiB per token
   const int64_t state = 4 * 16 * 128 * 128, rows = 4 * 16 * (2048 + 2048 + 16), tail = 4 * 10 * 6144;
   CHECK_EQ(layout.state_slot_bytes(), 18 * (state + rows + tail));
+  layout.state_dtype = DType::bf16;
+  CHECK_EQ(layout.state_slot_bytes(), 18 * (state / 2 + rows + tail));
+  layout.state_dtype = DType::f32;
   layout.kv_dtype = DType::f32;
   CHECK_EQ(layout.kv_block_bytes() / 16, 24 * 1024);
   layout.kv_dtype = DType::i8;

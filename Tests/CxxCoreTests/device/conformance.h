@@ -34,6 +34,9 @@ inline constexpr Tolerance kAttention{5e-6, 1e-5};    // averages of values near
 // 0.01, and so is an average of few values.
 inline constexpr Tolerance kAttentionBf16{1e-2, 2e-3};
 inline constexpr Tolerance kRecurrent{5e-6, 2e-5};  // up to 57 steps of a contracting recurrence
+// States of bfloat16 are rounded to 8 bits four times; numbers that differ in their last bits may be rounded apart.
+inline constexpr Tolerance kRecurrentBf16{2e-2, 1e-2};
+inline Tolerance recurrent_over(DType state) { return state == DType::bf16 ? kRecurrentBf16 : kRecurrent; }
 // The error grows as sqrt(k) for random signs. Packed formats round activations too: to bf16, or to int8 with the
 // largest of 128 as 127. GPU kernels round them to half for f16 weights and to bf16 for all others but f32.
 Tolerances sum_of_products(int64_t k, WeightFormat format, double factor = 1);

@@ -32,43 +32,54 @@ PAGODA_TEST(conformance_gdn) {
   const struct {
     int64_t k_heads, v_heads, dk, dv;
     float beta_scale = 1.0f;
-  } rows[] = {{1, 1, 8, 8},     {2, 4, 24, 40},  {2, 2, 16, 16},        {1, 3, 5, 70},
-              {1, 2, 128, 128}, {1, 1, 256, 32}, {1, 1, 200, 20, 2.0f}, {2, 2, 96, 192, 2.0f}};
+    DType state = DType::f32;
+  } rows[] = {{1, 1, 8, 8},
+              {2, 4, 24, 40},
+              {2, 2, 16, 16},
+              {1, 3, 5, 70},
+              {1, 2, 128, 128},
+              {1, 1, 256, 32},
+              {1, 1, 200, 20, 2.0f},
+              {2, 2, 96, 192, 2.0f},
+              {2, 4, 24, 40, 1.0f, DType::bf16},
+              {1, 3, 5, 70, 1.0f, DType::bf16},
+              {1, 2, 128, 128, 1.0f, DType::bf16},
+              {1, 1, 200, 20, 2.0f, DType::bf16}};
   const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}}, spoiling{{0}, {192}};
   for (const auto& row : rows)
-    compare(
-        "gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}), kRecurrent, [&](Rig& rig, Random& random) -> Outputs {
-          const Tensor state = rig.zeros(DType::f32, {5, row.v_heads, row.dk, row.dv});
-          const Tensor k_rows = rig.zeros(DType::f32, {5, row.k_heads, 16, row.dk}),
-                       u_rows = rig.zeros(DType::f32, {5, row.v_heads, 16, row.dv});
-          const Tensor g_rows = rig.zeros(DType::f32, {5, row.v_heads, 16});
-          const Tensor a_log = rig.floats(random.normal(row.v_heads), {row.v_heads});
-          const Tensor dt_bias =
-              rig.floats(std::vector<float>(row.v_heads, -4.0f), {row.v_heads});  // slow decay: old rows matter
-          Outputs outputs;
-          for (const Batch* batch : {&spoiling, &first, &second}) {
-            const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
-            const int64_t t = batch->num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
-            // q, k and v are adjacent in a row, as the convolution writes them.
-            const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values), spoils ? std::nanf("") : 1.0f),
-                                          {t, 2 * keys + values});
-            const Tensor out = rig.zeros(DType::f32, {t, row.v_heads, row.dv});
-            CHECK_OK(
-                ops::gdn(rig.encoder(),
-                         {device::split_last(device::slice(qkv, 1, 0, keys), row.k_heads, row.dk),
-                          device::split_last(device::slice(qkv, 1, keys, keys), row.k_heads, row.dk),
-                          device::split_last(device::slice(qkv, 1, 2 * keys, values), row.v_heads, row.dv),
-                          rig.floats(random.normal(t * row.v_heads, 2.0f), {t, row.v_heads}),
-                          rig.floats(random.normal(t * row.v_heads), {t, row.v_heads}), a_log, dt_bias,
-                          make_sequences(rig, *batch, 16, 12), state, k_rows, u_rows, g_rows, out, row.beta_scale}));
-            CHECK_OK(rig.finish());
-            for (const Tensor& pool : {state, k_rows, u_rows, g_rows})
-              if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
-              else outputs.push_back(rig.read(pool));
-            if (!spoils) outputs.push_back(rig.read(out));
-          }
-          return outputs;
-        });
+    compare("gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}) + " " + text(row.state), recurrent_over(row.state),
+            [&](Rig& rig, Random& random) -> Outputs {
+              const Tensor state = rig.zeros(row.state, {5, row.v_heads, row.dk, row.dv});
+              const Tensor k_rows = rig.zeros(DType::f32, {5, row.k_heads, 16, row.dk}),
+                           u_rows = rig.zeros(DType::f32, {5, row.v_heads, 16, row.dv});
+              const Tensor g_rows = rig.zeros(DType::f32, {5, row.v_heads, 16});
+              const Tensor a_log = rig.floats(random.normal(row.v_heads), {row.v_heads});
+              const Tensor dt_bias =
+                  rig.floats(std::vector<float>(row.v_heads, -4.0f), {row.v_heads});  // slow decay: old rows matter
+              Outputs outputs;
+              for (const Batch* batch : {&spoiling, &first, &second}) {
+                const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
+                const int64_t t = batch->num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
+                // q, k and v are adjacent in a row, as the convolution writes them.
+                const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values), spoils ? std::nanf("") : 1.0f),
+                                              {t, 2 * keys + values});
+                const Tensor out = rig.zeros(DType::f32, {t, row.v_heads, row.dv});
+                CHECK_OK(ops::gdn(
+                    rig.encoder(),
+                    {device::split_last(device::slice(qkv, 1, 0, keys), row.k_heads, row.dk),
+                     device::split_last(device::slice(qkv, 1, keys, keys), row.k_heads, row.dk),
+                     device::split_last(device::slice(qkv, 1, 2 * keys, values), row.v_heads, row.dv),
+                     rig.floats(random.normal(t * row.v_heads, 2.0f), {t, row.v_heads}),
+                     rig.floats(random.normal(t * row.v_heads), {t, row.v_heads}), a_log, dt_bias,
+                     make_sequences(rig, *batch, 16, 12), state, k_rows, u_rows, g_rows, out, row.beta_scale}));
+                CHECK_OK(rig.finish());
+                for (const Tensor& pool : {state, k_rows, u_rows, g_rows})
+                  if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
+                  else outputs.push_back(rig.read(pool));
+                if (!spoils) outputs.push_back(rig.read(out));
+              }
+              return outputs;
+            });
 }
 
 // Blocks of 16 tokens: the first writes a state, the others only let it decay, by e^-80 and e^-10.

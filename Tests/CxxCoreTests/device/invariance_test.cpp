@@ -14,6 +14,10 @@ PAGODA_TEST(invariance_gdn_bits_do_not_depend_on_chunks) {
     check_stream("gdn " + std::to_string(dk), [dk = dk, dv = dv](const std::string& name, int threads) {
       return std::make_unique<GdnStream>(name, threads, dk, dv);
     });
+  for (const auto& [dk, dv] : {std::pair<int64_t, int64_t>{24, 40}, {128, 32}, {136, 16}})
+    check_stream("gdn over bfloat16 " + std::to_string(dk), [dk = dk, dv = dv](const std::string& name, int threads) {
+      return std::make_unique<GdnStream>(name, threads, dk, dv, DType::bf16);
+    });
 }
 
 PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
@@ -48,11 +52,12 @@ PAGODA_TEST(invariance_fused_paths_give_the_same_bits) {
   std::vector<Bytes> first;
   for (const std::string& name : fused) {
     std::vector<Bytes> got;
-    GdnStream gdn(name, 2, 40, 72);
+    GdnStream gdn(name, 2, 40, 72), gdn_bf16(name, 2, 40, 72, DType::bf16);
     AttentionStream attention(name, 2, DType::f16, 72, 0), int8_attention(name, 2, DType::i8, 64, 0);
     ConvStream conv(name, 2);
-    for (Stream* stream : {static_cast<Stream*>(&gdn), static_cast<Stream*>(&attention),
-                           static_cast<Stream*>(&int8_attention), static_cast<Stream*>(&conv)})
+    for (Stream* stream :
+         {static_cast<Stream*>(&gdn), static_cast<Stream*>(&gdn_bf16), static_cast<Stream*>(&attention),
+          static_cast<Stream*>(&int8_attention), static_cast<Stream*>(&conv)})
       got.push_back(run(*stream, Chunks::random, 0, 6));
     if (first.empty()) first = got;
     for (size_t i = 0; i < got.size(); ++i)

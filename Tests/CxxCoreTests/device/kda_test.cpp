@@ -16,8 +16,8 @@ namespace {
 struct KdaPools {
   Tensor state, k_rows, u_rows, g_rows;
 
-  KdaPools(Rig& rig, int64_t slots, int64_t heads, int64_t dk, int64_t dv)
-      : state(rig.zeros(DType::f32, {slots, heads, dk, dv})),
+  KdaPools(Rig& rig, int64_t slots, int64_t heads, int64_t dk, int64_t dv, DType type = DType::f32)
+      : state(rig.zeros(type, {slots, heads, dk, dv})),
         k_rows(rig.zeros(DType::f32, {slots, heads, 16, dk})),
         u_rows(rig.zeros(DType::f32, {slots, heads, 16, dv})),
         g_rows(rig.zeros(DType::f32, {slots, heads, 16, dk})) {}
@@ -48,8 +48,8 @@ device::KdaArgs args_of(const Tensor& qkva, const Tensor& b, const Tensor& a_log
 
 class KdaStream final : public Stream {
  public:
-  KdaStream(const std::string& device, int threads, int64_t dk, int64_t dv)
-      : rig_(device, threads), dk_(dk), dv_(dv), pools_(rig_, 3, kHeads, dk, dv) {
+  KdaStream(const std::string& device, int threads, int64_t dk, int64_t dv, DType state = DType::f32)
+      : rig_(device, threads), dk_(dk), dv_(dv), pools_(rig_, 3, kHeads, dk, dv, state) {
     Random random(61);
     qkva_ = random.normal(kTokens * width());
     b_ = random.normal(kTokens * kHeads);
@@ -97,30 +97,40 @@ std::vector<float> biases(int64_t count) {
 PAGODA_TEST(conformance_kda) {
   const struct {
     int64_t heads, dk, dv;
-  } rows[] = {{1, 8, 8}, {3, 24, 24}, {2, 16, 16}, {2, 5, 70}, {2, 128, 128}, {1, 256, 32}, {1, 200, 20}};
+    DType state = DType::f32;
+  } rows[] = {{1, 8, 8},
+              {3, 24, 24},
+              {2, 16, 16},
+              {2, 5, 70},
+              {2, 128, 128},
+              {1, 256, 32},
+              {1, 200, 20},
+              {2, 5, 70, DType::bf16},
+              {2, 128, 128, DType::bf16}};
   const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}}, spoiling{{0}, {192}};
   for (const auto& row : rows)
-    compare("kda" + text({row.heads, row.dk, row.dv}), kRecurrent, [&](Rig& rig, Random& random) -> Outputs {
-      const KdaPools pools(rig, 5, row.heads, row.dk, row.dv);
-      const Tensor a_log = rig.floats(random.normal(row.heads), {row.heads});
-      const Tensor dt_bias = rig.floats(biases(row.heads * row.dk), {row.heads, row.dk});
-      Outputs outputs;
-      for (const Batch* batch : {&spoiling, &first, &second}) {
-        const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
-        const int64_t t = batch->num_rows(), width = row.heads * (3 * row.dk + row.dv);
-        const Tensor qkva = rig.floats(random.normal(t * width, spoils ? std::nanf("") : 1.0f), {t, width});
-        const Tensor b = rig.floats(random.normal(t * row.heads), {t, row.heads});
-        const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dv});
-        CHECK_OK(
-            ops::kda(rig.encoder(), args_of(qkva, b, a_log, dt_bias, make_sequences(rig, *batch, 16, 12), pools, out)));
-        CHECK_OK(rig.finish());
-        for (const Tensor& pool : pools.all())
-          if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
-          else outputs.push_back(rig.read(pool));
-        if (!spoils) outputs.push_back(rig.read(out));
-      }
-      return outputs;
-    });
+    compare("kda" + text({row.heads, row.dk, row.dv}) + " " + text(row.state), recurrent_over(row.state),
+            [&](Rig& rig, Random& random) -> Outputs {
+              const KdaPools pools(rig, 5, row.heads, row.dk, row.dv, row.state);
+              const Tensor a_log = rig.floats(random.normal(row.heads), {row.heads});
+              const Tensor dt_bias = rig.floats(biases(row.heads * row.dk), {row.heads, row.dk});
+              Outputs outputs;
+              for (const Batch* batch : {&spoiling, &first, &second}) {
+                const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
+                const int64_t t = batch->num_rows(), width = row.heads * (3 * row.dk + row.dv);
+                const Tensor qkva = rig.floats(random.normal(t * width, spoils ? std::nanf("") : 1.0f), {t, width});
+                const Tensor b = rig.floats(random.normal(t * row.heads), {t, row.heads});
+                const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dv});
+                CHECK_OK(ops::kda(rig.encoder(),
+                                  args_of(qkva, b, a_log, dt_bias, make_sequences(rig, *batch, 16, 12), pools, out)));
+                CHECK_OK(rig.finish());
+                for (const Tensor& pool : pools.all())
+                  if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
+                  else outputs.push_back(rig.read(pool));
+                if (!spoils) outputs.push_back(rig.read(out));
+              }
+              return outputs;
+            });
 }
 
 PAGODA_TEST(invariance_kda_bits_do_not_depend_on_chunks) {
@@ -128,6 +138,9 @@ PAGODA_TEST(invariance_kda_bits_do_not_depend_on_chunks) {
     check_stream("kda " + std::to_string(dk), [dk = dk, dv = dv](const std::string& name, int threads) {
       return std::make_unique<KdaStream>(name, threads, dk, dv);
     });
+  check_stream("kda over bfloat16", [](const std::string& name, int threads) {
+    return std::make_unique<KdaStream>(name, threads, 24, 40, DType::bf16);
+  });
 }
 
 PAGODA_TEST(invariance_rows_of_kda_can_be_taken_back) {
@@ -138,12 +151,14 @@ PAGODA_TEST(invariance_rows_of_kda_can_be_taken_back) {
 PAGODA_TEST(invariance_fused_paths_give_the_same_bits_of_kda) {
   std::vector<std::string> fused = tested_devices();
   std::erase_if(fused, [](const std::string& name) { return name == "cpu:portable" || runs_kernels(name); });
-  Bytes first;
-  for (const std::string& name : fused) {
-    KdaStream stream(name, 2, 40, 72);
-    const Bytes got = run(stream, Chunks::random, 0, 6);
-    if (first.empty()) first = got;
-    if (got != first) fail(__FILE__, __LINE__, name + " differs from " + fused[0]);
+  for (const DType state : {DType::f32, DType::bf16}) {
+    Bytes first;
+    for (const std::string& name : fused) {
+      KdaStream stream(name, 2, 40, 72, state);
+      const Bytes got = run(stream, Chunks::random, 0, 6);
+      if (first.empty()) first = got;
+      if (got != first) fail(__FILE__, __LINE__, name + " differs from " + fused[0] + " over " + text(state));
+    }
   }
 }
 
@@ -169,6 +184,7 @@ PAGODA_TEST(ops_kda_checks_shapes_and_slots) {
                 {"a_log", &device::KdaArgs::a_log, f({3})},
                 {"dt_bias", &device::KdaArgs::dt_bias, f({2, 6})},
                 {"state", &device::KdaArgs::state, f({3, 2, 6, 8})},
+                {"state", &device::KdaArgs::state, rig.zeros(DType::f16, {3, 2, 8, 6})},
                 {"k_rows", &device::KdaArgs::k_rows, f({3, 2, 16, 6})},
                 {"u_rows", &device::KdaArgs::u_rows, f({3, 2, 8, 6})},
                 {"g_rows", &device::KdaArgs::g_rows, f({3, 2, 16, 6})},

@@ -58,7 +58,11 @@ PAGODA_TEST(device_cost_of_gdn_is_of_the_sequences_and_not_of_the_slots) {
     const double state = 4.0 * 2 * kHeads * kDim * kDim, block = 4.0 * 2 * 2 * kHeads * device::kGdnBlock * kDim;
     const double tokens = 4.0 * 4 * static_cast<double>(batch.num_rows() * kHeads * kDim);
     // A state is read once, and written once every 16 tokens.
-    CHECK_EQ(device::op_cost(few).bytes, tokens + block + state * (1 + (batch.rows[0] == 16 ? 1 : 1.0 / 16)));
+    const double times = 1 + (batch.rows[0] == 16 ? 1 : 1.0 / 16);
+    CHECK_EQ(device::op_cost(few).bytes, tokens + block + state * times);
+    auto narrow = few;
+    narrow.state = rig.zeros(DType::bf16, {3, kHeads, kDim, kDim});
+    CHECK_EQ(device::op_cost(narrow).bytes, tokens + block + state / 2 * times);
   }
 }
 

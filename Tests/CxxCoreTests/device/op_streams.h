@@ -38,13 +38,14 @@ class ConvStream final : public Stream {
 
 class GdnStream final : public Stream {
  public:
-  GdnStream(const std::string& device, int threads, int64_t dk, int64_t dv) : rig_(device, threads), dk_(dk), dv_(dv) {
+  GdnStream(const std::string& device, int threads, int64_t dk, int64_t dv, DType state = DType::f32)
+      : rig_(device, threads), dk_(dk), dv_(dv) {
     Random random(21);
     qkv_ = random.normal(kTokens * width());
     ab_ = random.normal(kTokens * 2 * kVHeads);
     a_log_ = rig_.floats(random.normal(kVHeads), {kVHeads});
     dt_bias_ = rig_.floats(std::vector<float>(kVHeads, -3.0f), {kVHeads});
-    state_ = rig_.zeros(DType::f32, {3, kVHeads, dk, dv});
+    state_ = rig_.zeros(state, {3, kVHeads, dk, dv});
     k_rows_ = rig_.zeros(DType::f32, {3, kKHeads, 16, dk});
     u_rows_ = rig_.zeros(DType::f32, {3, kVHeads, 16, dv});
     g_rows_ = rig_.zeros(DType::f32, {3, kVHeads, 16});

@@ -28,6 +28,12 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_real_head_sizes) {
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_int8_kv) {
   check_schedules(fixture("qwen3_5"), 40, 140, 9, {.kv_dtype = "int8"});
 }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_bf16_states) {
+  check_schedules(fixture("qwen3_5"), 30, 140, 91, {.state_dtype = "bfloat16"});
+  check_schedules(fixture("qwen3_5_real_heads"), 10, 140, 92, {.state_dtype = "bfloat16", .drafts = true});
+  check_schedules(fixture("kimi_linear_real_heads"), 4, 140, 93, {.state_dtype = "bfloat16", .drafts = true});
+  check_schedules(fixture("qwen4_exp"), 4, 140, 94, {.kv_dtype = "int8", .state_dtype = "bfloat16"});
+}
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_qwen3) { check_schedules(fixture("qwen3"), 40, 140, 3); }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {
   check_schedules(fixture("qwen2"), 40, 140, 4);
@@ -145,7 +151,7 @@ PAGODA_TEST(kernels_give_the_same_bits_in_any_schedule) {
     const int schedules = name == "software" ? 4 : 100;
     check_schedules(fixture("qwen3_5"), schedules, 60, 24, {.device = name, .quantize = "bf16"});
     check_schedules(fixture("qwen3_5"), schedules / 2, 60, 25,
-                    {.device = name, .quantize = "bf16", .kv_dtype = "int8"});
+                    {.device = name, .quantize = "bf16", .kv_dtype = "int8", .state_dtype = "bfloat16"});
     ran += name + " ";
   }
   test::note(ran);

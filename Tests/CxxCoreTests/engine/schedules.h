@@ -27,7 +27,7 @@ struct Expected {
 };
 
 struct Form {  // settings that may change the bits, and must be equal in two compared runs
-  std::string device = "cpu", quantize = "none", kv_dtype = "auto";
+  std::string device = "cpu", quantize = "none", kv_dtype = "auto", state_dtype = "float32";
   bool drafts = false;        // settings that may not change them: drafts from the answers themselves, right and wrong
   bool own_drafts = false;    // the engine's own drafts, as many as possible
   std::string pipeline = "";  // addresses of stages, for a model with that many layers
@@ -41,6 +41,7 @@ inline EngineOptions options_for(int threads, const Form& form = {}) {
   options.device = form.device;
   options.quantize = form.quantize;
   options.kv_dtype = form.kv_dtype;
+  options.state_dtype = form.state_dtype;
   options.num_threads = threads;
   options.loras = form.loras;
   return options;

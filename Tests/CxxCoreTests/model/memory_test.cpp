@@ -86,13 +86,14 @@ PAGODA_TEST(model_allocates_exactly_what_was_planned) {
   for (const char* name : {"qwen3_5", "qwen3_5_real_heads", "qwen2", "smollm2", "deepseek_v2", "minicpm3",
                            "kimi_linear", "olmo_hybrid", "qwen4_exp"}) {
     for (DType dtype : {DType::f32, DType::bf16}) {
+      const cache::CacheTypes types(dtype, dtype);  // of the KV cache and of recurrent states
       auto opened = open_model(folder(fixtures_dir() + "/model/" + name));
       REQUIRE_OK(opened);
       CountingDevice device;
       auto weights = model::check_weights(opened->config, *opened->checkpoint, device, weight_format(dtype));
       REQUIRE_OK(weights);
       int64_t done = 0, total = 1;
-      auto model = model::load_model(opened->config, *opened->checkpoint, device, weight_format(dtype), dtype, 8,
+      auto model = model::load_model(opened->config, *opened->checkpoint, device, weight_format(dtype), types, 8,
                                      [&](int64_t num_bytes, int64_t total_bytes) {
                                        CHECK(num_bytes >= done && num_bytes <= total_bytes);
                                        done = num_bytes;
@@ -105,7 +106,7 @@ PAGODA_TEST(model_allocates_exactly_what_was_planned) {
 
       const int64_t before = device.allocated_bytes;
       REQUIRE_OK((*model)->allocate(kSizes));
-      const cache::CacheLayout layout = model::cache_layout(opened->config, dtype, 8);
+      const cache::CacheLayout layout = model::cache_layout(opened->config, types, 8);
       const int64_t pools =
           kSizes.num_kv_blocks * layout.kv_block_bytes() + kSizes.num_state_slots * layout.state_slot_bytes();
       const int64_t workspace = model::workspace_bytes(opened->config, device, kSizes);

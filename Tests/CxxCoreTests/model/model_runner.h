@@ -29,6 +29,7 @@ struct RunnerOptions {
   std::string dtype = "auto";
   std::string quantize = "none";
   std::string kv_dtype = "auto";
+  std::string state_dtype = "float32";
   int32_t block_size = 16;
   int32_t max_tokens = 1024;
   int32_t max_seqs = 8;
@@ -90,10 +91,13 @@ class ModelRunner {
     if (!dtype.is_ok()) return dtype.status;
     auto kv_dtype = model::choose_kv_dtype(options.kv_dtype, *dtype);
     if (!kv_dtype.is_ok()) return kv_dtype.status;
+    auto state_dtype = model::choose_state_dtype(options.state_dtype);
+    if (!state_dtype.is_ok()) return state_dtype.status;
     auto format = model::choose_format(options.quantize, *dtype, *opened->checkpoint);
     if (!format.is_ok()) return format.status;
-    auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, *kv_dtype,
-                                    options.block_size, nullptr, nullptr, options.expert_memory_bytes);
+    auto loaded =
+        model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, {*kv_dtype, *state_dtype},
+                          options.block_size, nullptr, nullptr, options.expert_memory_bytes);
     if (!loaded.is_ok()) return loaded.status;
     runner->model_ = std::move(*loaded);
     const int32_t blocks_per_seq = (options.max_context + options.block_size - 1) / options.block_size;

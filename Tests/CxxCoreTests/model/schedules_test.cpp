@@ -18,7 +18,7 @@ std::vector<int32_t> random_prompt(size_t length, int32_t vocab, uint32_t seed) 
 
 // Whole, in chunks of 1, 7 and 16, and with others: bit-identical.
 void check_schedules(const std::string& name, const RunnerOptions& options) {
-  note(name + " " + options.dtype + " " + options.quantize + " " + options.kv_dtype);
+  note(name + " " + options.dtype + " " + options.quantize + " " + options.kv_dtype + " " + options.state_dtype);
   auto runner = ModelRunner::load(folder(fixture(name)), options);
   REQUIRE_OK(runner);
   const int32_t vocab = (*runner)->config().vocab_size;
@@ -97,6 +97,7 @@ PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
       RunnerOptions options = small;
       options.quantize = form;
       options.kv_dtype = std::string(form) == "8bit" ? "int8" : "auto";
+      options.state_dtype = std::string(form) == "4bit" ? "bfloat16" : "float32";
       check_schedules(name, options);
     }
   }

@@ -72,8 +72,10 @@ void check_cuts(const char* folder_name, RunnerOptions options, const std::vecto
 }
 
 void check_moves(const char* folder_name) {
-  for (const char* kv_dtype : {"auto", "int8"}) {
-    const RunnerOptions options{.kv_dtype = kv_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};
+  for (const auto& [kv_dtype, state_dtype] :
+       {std::pair{"auto", "float32"}, {"int8", "float32"}, {"auto", "bfloat16"}}) {
+    const RunnerOptions options{
+        .kv_dtype = kv_dtype, .state_dtype = state_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};
     auto loaded = ModelRunner::load(folder(fixtures_dir() + "/model/" + folder_name), options);
     REQUIRE_OK(loaded);
     ModelRunner& runner = **loaded;
@@ -84,8 +86,10 @@ void check_moves(const char* folder_name) {
     const ModelRunner::Chunk head{&a, std::span(prompt).first(23)};
     step(runner, runner.make_batch({&head, 1}));
     auto kv = model::choose_kv_dtype(kv_dtype, DType::f32);
+    auto state_type = model::choose_state_dtype(state_dtype);
     REQUIRE_OK(kv);
-    const cache::CacheLayout layout = model::cache_layout(runner.config(), *kv, options.block_size);
+    REQUIRE_OK(state_type);
+    const cache::CacheLayout layout = model::cache_layout(runner.config(), {*kv, *state_type}, options.block_size);
     std::vector<std::byte> block(static_cast<size_t>(layout.kv_block_bytes()));
     std::vector<std::byte> state(static_cast<size_t>(layout.state_slot_bytes()));
     for (int32_t from : a.blocks) {
@@ -116,6 +120,7 @@ PAGODA_TEST(model_resumes_from_states_saved_inside_a_chunk) {
       check_cuts("qwen3_5", {.device = device, .block_size = block_size, .max_tokens = 64, .max_context = 64}, cuts);
   check_cuts("qwen3_5", {.kv_dtype = "int8", .max_tokens = 64, .max_context = 64}, cuts);
   check_cuts("qwen3_5_real_heads", {.max_tokens = 64, .max_context = 64}, cuts);
+  check_cuts("qwen3_5_real_heads", {.state_dtype = "bfloat16", .max_tokens = 64, .max_context = 64}, cuts);
   for (int block_size : {8, 16})
     for (const char* sparse : {"qwen4_exp", "qwen4_exp_vision"})
       check_cuts(sparse, {.block_size = block_size, .max_tokens = 64, .max_context = 64}, cuts);

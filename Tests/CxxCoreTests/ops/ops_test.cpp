@@ -135,6 +135,7 @@ PAGODA_TEST(ops_refuse_wrong_recurrent_arguments) {
               {"a_log", &device::GdnArgs::a_log, p.f({2})},
               {"dt_bias", &device::GdnArgs::dt_bias, p.f({2})},
               {"state", &device::GdnArgs::state, p.f({2, 4, 6, 8})},
+              {"state", &device::GdnArgs::state, p.rig.zeros(DType::f16, {2, 4, 8, 6})},
               {"k_rows", &device::GdnArgs::k_rows, p.f({2, 4, 16, 8})},
               {"u_rows", &device::GdnArgs::u_rows, p.f({2, 4, 8, 6})},
               {"g_rows", &device::GdnArgs::g_rows, p.f({3, 4, 16})},

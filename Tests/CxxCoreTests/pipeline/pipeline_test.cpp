@@ -44,7 +44,10 @@ void check_pipeline(const std::string& folder, uint64_t seed) {
     if (num_stages > num_layers) continue;
     test::StageServer second(folder), third(folder);
     Form form{.pipeline = second.address(), .num_stages = num_stages, .num_layers = num_layers};
-    if (num_stages == 3) form.pipeline += "," + third.address();
+    if (num_stages == 3) {
+      form.pipeline += "," + third.address();
+      form.state_dtype = "bfloat16";
+    }
     check_schedules(folder, num_schedules(), 140, seed + static_cast<uint64_t>(num_stages), form);
   }
 }
@@ -246,7 +249,8 @@ PAGODA_TEST(pipeline_refuses_sizes_and_types_that_no_engine_has) {
            {[](auto& a) { a.sizes.max_draft_rows = -1; }, "max_draft_rows"},
            {[](auto& a) { a.sizes.attention_window = -1; }, "attention_window"},
            {[](auto& a) { a.format = static_cast<WeightFormat>(99); }, "types"},
-           {[](auto& a) { a.kv_dtype = DType::i64; }, "types"}}) {
+           {[](auto& a) { a.kv_dtype = DType::i64; }, "types"},
+           {[](auto& a) { a.state_dtype = DType::i8; }, "types"}}) {
     pipeline::Assignment bad = good;
     change(bad);
     CHECK(decoded(bad).message.find(words) != std::string::npos);

@@ -167,16 +167,21 @@ constexpr int64_t kTilesScratch = (kMaxQueries + kPartition + 16) * kMaxPadded /
 constexpr int64_t kAttentionScratch =
     2 * partial_floats(kMaxQueries, kMaxHeadDim) + (kRowsScratch > kTilesScratch ? kRowsScratch : kTilesScratch);
 
+struct GdnState {  // [Dk][Dv] in panels, of floats or Bf16
+  void* data = nullptr;
+  bool is_bf16 = false;
+};
+
 // Rows [first_row, first_row + rows) of one GDN block for one K head: the work shared by all its V heads.
 struct GdnKeys {
   const float *q, *k;  // raw, at this K head
   int64_t q_stride, k_stride;
   int64_t first_row, rows, dim;
-  float* k_rows;       // [kGdnBlock][dim]; rows of this call are written
-  float* q_rows;       // [kGdnBlock][dim] scratch: normalised and scaled
-  float* kk;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
-  float* kq;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
-  const float* state;  // of the first V head, for prefetching
+  float* k_rows;   // [kGdnBlock][dim]; rows of this call are written
+  float* q_rows;   // [kGdnBlock][dim] scratch: normalised and scaled
+  float* kk;       // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
+  float* kq;       // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
+  GdnState state;  // of the first V head, for prefetching
   int64_t state_columns;
 };
 
@@ -187,10 +192,11 @@ struct GdnHead {
   int64_t v_stride;
   float* out;
   int64_t out_stride;
-  const float *g, *beta;           // [rows]
-  int64_t dim;                     // Dv
-  float *state, *u_rows, *g_rows;  // [Dk][Dv] in panels, [kGdnBlock][Dv], [kGdnBlock]
-  float* scratch;                  // kGdnHeadScratch floats
+  const float *g, *beta;  // [rows]
+  int64_t dim;            // Dv
+  GdnState state;
+  float *u_rows, *g_rows;  // [kGdnBlock][Dv], [kGdnBlock]
+  float* scratch;          // kGdnHeadScratch floats
 };
 // Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk], decays [Dk].
 constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + (kGdnBlock + 1) * kMaxHeadDim;
@@ -201,10 +207,11 @@ struct KdaHead {
   float* out = nullptr;
   int64_t q_stride, k_stride, v_stride, a_stride, out_stride;
   int64_t first_row = 0, rows = 0, dk, dv;
-  float rate;                               // -exp(A_log)
-  const float *bias, *beta;                 // [Dk], [rows]
-  float *state, *k_rows, *u_rows, *g_rows;  // [Dk][Dv] in panels, [kGdnBlock][Dk], [kGdnBlock][Dv], [kGdnBlock][Dk]
-  float* scratch;                           // kKdaScratch floats
+  float rate;                // -exp(A_log)
+  const float *bias, *beta;  // [Dk], [rows]
+  GdnState state;
+  float *k_rows, *u_rows, *g_rows;  // [kGdnBlock][Dk], [kGdnBlock][Dv], [kGdnBlock][Dk]
+  float* scratch;                   // kKdaScratch floats
 };
 // A query, a product of decays, faded keys and queries [2 kGdnBlock][Dk], and as in kGdnHeadScratch.
 constexpr int64_t kKdaScratch = (2 + 2 * kGdnBlock) * kMaxHeadDim + kGdnHeadScratch;

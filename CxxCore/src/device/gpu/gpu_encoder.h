@@ -192,4 +192,12 @@ inline const KernelId& of_cache(DType dtype, const KernelId& f32, const KernelId
   return dtype == DType::f32 ? f32 : dtype == DType::f16 ? f16 : dtype == DType::bf16 ? bf16 : i8;
 }
 
+// The kernel for recurrent states of one of the types that ops accept, and keys of up to 128 or 256 dims.
+inline const KernelId& of_state(const Tensor& state, const KernelId& f32_128, const KernelId& f32_256,
+                                const KernelId& bf16_128, const KernelId& bf16_256) noexcept {
+  const bool is_narrow = state.shape[2] <= 128;
+  if (state.dtype == DType::bf16) return is_narrow ? bf16_128 : bf16_256;
+  return is_narrow ? f32_128 : f32_256;
+}
+
 }  // namespace pagoda::device::gpu

@@ -82,8 +82,8 @@ void open_policy_file(const EngineOptions& options, const Prepared& p, LoadedMod
       PolicyFile(user_cache_folder("drafts"),
                  concat(*files, ", ", p.device->info().name, ", ", p.device->info().description, ", ",
                         p.device->weight_layout(p.format), ", ", threads, " threads, ", p.info.weight_dtype, ", KV ",
-                        p.info.kv_dtype, ", ", loaded.core.max_drafts, " drafts, head ", loaded.core.uses_head,
-                        ", lookup ", loaded.core.uses_lookup));
+                        p.info.kv_dtype, ", states ", p.info.state_dtype, ", ", loaded.core.max_drafts,
+                        " drafts, head ", loaded.core.uses_head, ", lookup ", loaded.core.uses_lookup));
 }
 
 void configure(const EngineOptions& options, const Prepared& p, CoreConfig& core) {
@@ -99,8 +99,9 @@ void configure(const EngineOptions& options, const Prepared& p, CoreConfig& core
   core.eos_token_ids = p.config.eos_token_ids;
   core.num_sample_threads = std::min(options.num_threads > 0 ? options.num_threads : usable_cores(), kMaxSampleThreads);
   core.has_mask_thread = options.pipeline.empty();
-  core.max_drafts =
-      options.pipeline.empty() ? max_drafts(options, model::cache_layout(p.config, p.kv_dtype, options.block_size)) : 0;
+  core.max_drafts = options.pipeline.empty()
+                        ? max_drafts(options, model::cache_layout(p.config, p.cache_types, options.block_size))
+                        : 0;
   if (!options.pipeline.empty()) core.limits.max_draft_rows = 0;
   core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   core.uses_head = p.config.runs_mtp_head;
@@ -127,7 +128,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));
   PAGODA_ASSIGN_OR_RETURN(
       std::unique_ptr<model::Model> model,
-      model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype,
+      model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device, p.format, p.cache_types,
                         options.block_size, progress, &cache, p.memory.expert_memory_bytes));
   p.info.weight_cache_note = std::move(cache.note);
   PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.limits));

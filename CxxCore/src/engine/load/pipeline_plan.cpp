@@ -30,7 +30,8 @@ Result<std::vector<int32_t>> choose_ends(const PipelineInput& input, const std::
     return pipeline::parse_split(input.options.pipeline_split, input.config.num_layers, limits.size());
   const int32_t num_stages = static_cast<int32_t>(limits.size());  // also the number of steps in flight
   const int32_t num_sequences = (num_sequences_of(input.options) + num_stages - 1) / num_stages;
-  return pipeline::split_layers(layer_costs(input.config, input.weights, num_sequences), limits);
+  return pipeline::split_layers(layer_costs(input.config, input.weights, num_sequences, input.cache_types.state),
+                                limits);
 }
 
 Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vector<int32_t>& ends,
@@ -43,7 +44,7 @@ Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vect
     part.config.end_layer = ends[i];
     PAGODA_ASSIGN_OR_RETURN(auto weights,
                             model::check_weights(part.config, input.checkpoint, input.device, input.format));
-    part.layout = model::cache_layout(part.config, input.kv_dtype, input.options.block_size);
+    part.layout = model::cache_layout(part.config, input.cache_types, input.options.block_size);
     part.weights_bytes = weights.size_bytes;
     part.limit_bytes = limits[i].memory_bytes;
     parts.push_back(std::move(part));
@@ -76,7 +77,7 @@ Result<MemoryPlan> plan_stages(const PipelineInput& input, const std::vector<Par
   EngineOptions options = input.options;
   options.speculation = "off";
   options.max_num_seqs = num_sequences_of(options);
-  const cache::CacheLayout layout = model::cache_layout(input.config, input.kv_dtype, options.block_size);
+  const cache::CacheLayout layout = model::cache_layout(input.config, input.cache_types, options.block_size);
   int64_t weights = 0, limit = 0;
   for (const Part& part : parts) weights += part.weights_bytes, limit += part.limit_bytes;
   Result<MemoryPlan> memory = plan_memory(options, input.config, layout, input.device, weights, limit);
@@ -96,7 +97,7 @@ Result<MemoryPlan> plan_stages(const PipelineInput& input, const std::vector<Par
 }  // namespace
 
 pipeline::LayerCosts layer_costs(const io::ModelConfig& config, const model::WeightsSummary& weights,
-                                 int32_t num_sequences) {
+                                 int32_t num_sequences, DType state_dtype) {
   pipeline::LayerCosts costs{.read_bytes = weights.layer_read_bytes,
                              .bytes = weights.layer_bytes,
                              .head_bytes = weights.size_bytes,
@@ -106,7 +107,8 @@ pipeline::LayerCosts layer_costs(const io::ModelConfig& config, const model::Wei
     costs.head_bytes -= costs.bytes[i];
     layer.first_layer = static_cast<int32_t>(i);
     layer.end_layer = layer.first_layer + 1;
-    costs.read_bytes[i] += num_sequences * model::cache_layout(layer, DType::f32, 16).recurrent_slot_bytes();
+    costs.read_bytes[i] +=
+        num_sequences * model::cache_layout(layer, {DType::f32, state_dtype}, 16).recurrent_slot_bytes();
   }
   return costs;
 }
@@ -145,7 +147,8 @@ Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
     pipeline::Assignment assignment{.first_layer = made[i].config.first_layer,
                                     .end_layer = made[i].config.end_layer,
                                     .format = input.format,
-                                    .kv_dtype = input.kv_dtype,
+                                    .kv_dtype = input.cache_types.kv,
+                                    .state_dtype = input.cache_types.state,
                                     .rope_scaling = input.options.rope_scaling,
                                     .sizes = plan.memory.limits};
     assignment.sizes.max_logits_rows = 1;  // the first stage computes them

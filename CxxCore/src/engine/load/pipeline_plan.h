@@ -31,14 +31,14 @@ struct PipelineInput {
   const device::Device& device;
   std::string device_name, name;
   WeightFormat format;
-  DType kv_dtype;
+  cache::CacheTypes cache_types;
   const model::WeightsSummary& weights;
 };
 
 // Bytes that each layer reads in a step that generates one token for each of `num_sequences`: its weights once, and the
 // recurrent state of each sequence.
 pipeline::LayerCosts layer_costs(const io::ModelConfig& config, const model::WeightsSummary& weights,
-                                 int32_t num_sequences);
+                                 int32_t num_sequences, DType state_dtype);
 
 Result<PipelinePlan> plan_pipeline(const PipelineInput& input);
 

@@ -59,6 +59,7 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.weight_dtype =
       p.format == WeightFormat::stored ? formats_text(weights.formats) : std::string(weight_format_name(p.format));
   info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
+  if (layout.has_state()) info.state_dtype = std::string(dtype_name(layout.state_dtype));
   info.device = p.device->info().description;
   info.device_name = p.device->info().name;
   info.has_tokenizer = p.files->exists("tokenizer.json");
@@ -118,8 +119,9 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
     return make_error(StatusCode::unsupported, "speculation mtp needs a model with an MTP head, and this one has none");
   PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));
-  PAGODA_ASSIGN_OR_RETURN(p.kv_dtype, model::choose_kv_dtype(options.kv_dtype, p.dtype));
-  const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
+  PAGODA_ASSIGN_OR_RETURN(p.cache_types.kv, model::choose_kv_dtype(options.kv_dtype, p.dtype));
+  PAGODA_ASSIGN_OR_RETURN(p.cache_types.state, model::choose_state_dtype(options.state_dtype));
+  const cache::CacheLayout layout = model::cache_layout(p.config, p.cache_types, options.block_size);
   const device::KernelNeeds needs = kernel_needs(layout);
   PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(options.device, options.num_threads, needs));
   PAGODA_RETURN_IF_ERROR(check_kernels(needs, *p.device));
@@ -147,7 +149,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
                                                               .device_name = p.device->info().name,
                                                               .name = p.files->description(),
                                                               .format = p.format,
-                                                              .kv_dtype = p.kv_dtype,
+                                                              .cache_types = p.cache_types,
                                                               .weights = weights}));
     p.memory = plan.memory;
     p.info.pipeline = plan.text;

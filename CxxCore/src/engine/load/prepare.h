@@ -25,7 +25,8 @@ struct Prepared {
   io::ModelConfig config;
   std::unique_ptr<io::Checkpoint> checkpoint;
   std::unique_ptr<device::Device> device;
-  DType dtype = DType::f32, kv_dtype = DType::f32;
+  DType dtype = DType::f32;
+  cache::CacheTypes cache_types;
   WeightFormat format = WeightFormat::f32;
   MemoryPlan memory;
   ModelInfo info;

@@ -89,6 +89,7 @@ std::string describe(Maker maker, const Case& c) {
 
 struct Mixer {
   int64_t k_heads, v_heads, dk, dv, ring, taps = 4;
+  DType state = DType::f32;
 };
 
 // All results and state after single-token steps of two sequences; `launches`: those of the last step.
@@ -101,7 +102,7 @@ std::vector<std::vector<float>> mix_tokens(const Mixer& m, bool fused, int64_t& 
   const int64_t keys = m.k_heads * m.dk, values = m.v_heads * m.dv, channels = 2 * keys + values;
   const Tensor weight = rig.floats(random.normal(m.taps * channels), {m.taps, channels});
   const Tensor tail = rig.zeros(DType::f32, {3, m.ring, channels}),
-               state = rig.zeros(DType::f32, {3, m.v_heads, m.dk, m.dv});
+               state = rig.zeros(m.state, {3, m.v_heads, m.dk, m.dv});
   const Tensor k_rows = rig.zeros(DType::f32, {3, m.k_heads, 16, m.dk}),
                u_rows = rig.zeros(DType::f32, {3, m.v_heads, 16, m.dv});
   const Tensor g_rows = rig.zeros(DType::f32, {3, m.v_heads, 16});
@@ -133,8 +134,14 @@ std::vector<std::vector<float>> mix_tokens(const Mixer& m, bool fused, int64_t& 
 
 // A ring of 3 rows has space only for the past of a window of 4; windows of other sizes are loaded differently.
 PAGODA_TEST(gpu_fusion_convolves_in_the_gdn_kernel) {
-  const Mixer mixers[] = {{2, 4, 24, 40, 10}, {1, 2, 128, 128, 4},  {1, 1, 200, 20, 10},
-                          {2, 2, 16, 16, 3},  {1, 2, 16, 24, 9, 3}, {1, 1, 24, 16, 12, 5}};
+  const Mixer mixers[] = {{2, 4, 24, 40, 10},
+                          {1, 2, 128, 128, 4},
+                          {1, 1, 200, 20, 10},
+                          {2, 2, 16, 16, 3},
+                          {1, 2, 16, 24, 9, 3},
+                          {1, 1, 24, 16, 12, 5},
+                          {1, 2, 128, 128, 4, 4, DType::bf16},
+                          {1, 1, 200, 20, 10, 4, DType::bf16}};
   for (const Mixer& m : mixers) {
     int64_t launches[2] = {};
     const auto apart = mix_tokens(m, false, launches[0]), fused = mix_tokens(m, true, launches[1]);

@@ -29,6 +29,8 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
   CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = -1; }).find("max_num_batched_tokens") !=
         std::string::npos);
   CHECK(message([](EngineOptions& o) { o.kv_dtype = "int3"; }).find("kv_dtype \"int3\"") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.state_dtype = "int8"; }).find("state_dtype \"int8\"") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.kv_dtype = "int4"; }).find("too much") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.dtype = "int3"; }).find("int3") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.device = "abacus"; }).find("abacus") != std::string::npos);
 }

@@ -45,6 +45,14 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   CHECK_EQ(narrow->kv_dtype, "int8");
   CHECK_EQ(narrow->weight_dtype, "bfloat16");
   options.kv_dtype = "auto";
+  CHECK_EQ(info->state_dtype, "float32");
+  options.state_dtype = "bfloat16";
+  const auto short_states = inspect(mini(), options);
+  REQUIRE_OK(short_states);
+  CHECK_EQ(short_states->state_dtype, "bfloat16");
+  const int64_t saved = plan.state_slot_bytes - short_states->plan.state_slot_bytes;
+  CHECK(saved > plan.state_slot_bytes / 4 && saved < plan.state_slot_bytes / 2);  // the matrices' half
+  options.state_dtype = "float32";
   options.dtype = "float32";
   const auto wide = inspect(mini(), options);
   REQUIRE_OK(wide);

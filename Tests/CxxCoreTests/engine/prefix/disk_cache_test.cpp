@@ -110,6 +110,9 @@ PAGODA_TEST(disk_cache_another_model_or_setting_finds_nothing) {
   options.kv_dtype = "int8";
   check_miss("qwen3_5", options);
   options = options_for(folder);
+  options.state_dtype = "bfloat16";
+  check_miss("qwen3_5", options);
+  options = options_for(folder);
   options.block_size = 8;
   check_miss("qwen3_5", options);
   options = options_for(folder);

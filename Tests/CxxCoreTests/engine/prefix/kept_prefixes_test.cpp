@@ -46,13 +46,14 @@ void compute(FakeHarness& harness, uint64_t id, const Tokens& prompt, Recorder& 
 
 // An engine over the tiny hybrid fixture.
 std::unique_ptr<EngineThread> start(const std::string& kv_dtype = "auto", const char* model = "qwen3_5",
-                                    bool has_cache = true) {
+                                    bool has_cache = true, const std::string& state_dtype = "float32") {
   EngineOptions options;
   options.device = "cpu";
   options.num_threads = 1;
   options.max_model_len = 512;
   options.max_num_batched_tokens = 64;
   options.kv_dtype = kv_dtype;
+  options.state_dtype = state_dtype;
   options.prefix_cache = has_cache;
   auto loaded = load(ModelSource{test::fixtures_dir() + "/model/" + model, {}}, options, nullptr);
   CHECK_OK(loaded);
@@ -158,6 +159,7 @@ PAGODA_TEST(kept_prefixes_of_another_model_or_format_and_damaged_files_are_refus
   REQUIRE_OK(engine->save_prefix(prompt, "", path));
   CHECK(!fs::exists(path + ".tmp"));
   CHECK(start("int8")->restore_prefix(path, "").status.code == StatusCode::unsupported);
+  CHECK(start("auto", "qwen3_5", true, "bfloat16")->restore_prefix(path, "").status.code == StatusCode::unsupported);
   CHECK(start("auto", "qwen3")->restore_prefix(path, "").status.code == StatusCode::unsupported);
   const auto status = start("auto", "qwen3_5", false)->save_prefix(prompt, "", path).status;
   CHECK(status.code == StatusCode::unsupported && status.message.find("prefix cache") != std::string::npos);

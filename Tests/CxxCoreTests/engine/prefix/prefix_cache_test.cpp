@@ -87,7 +87,7 @@ Tokens joined(Tokens first, const Tokens& second) {
 struct Setting {
   const char* model = "qwen3_5";
   int32_t block_size = 16, chunk = 64;
-  const char* kv_dtype = "auto";
+  const char *kv_dtype = "auto", *state_dtype = "float32";
 };
 
 EngineOptions options_for(const Setting& setting) {
@@ -98,6 +98,7 @@ EngineOptions options_for(const Setting& setting) {
   options.block_size = setting.block_size;
   options.max_num_batched_tokens = setting.chunk;
   options.kv_dtype = setting.kv_dtype;
+  options.state_dtype = setting.state_dtype;
   options.max_model_len = 512;
   return options;
 }
@@ -130,6 +131,7 @@ PAGODA_TEST(prefix_cache_conversations_are_the_same_bits) {
     for (int32_t chunk : {7, 64, 256}) check_conversation({.block_size = block_size, .chunk = chunk});
   check_conversation({.model = "qwen3_5_real_heads"});
   check_conversation({.model = "qwen3_5", .kv_dtype = "int8"});
+  check_conversation({.model = "qwen3_5", .state_dtype = "bfloat16"});
   for (const char* model : {"qwen3", "qwen2", "llama3"})
     for (int32_t block_size : {8, 32}) check_conversation({.model = model, .block_size = block_size});
 }

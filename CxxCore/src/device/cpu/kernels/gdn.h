@@ -2,7 +2,8 @@
 //   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_{s<t} e^(G_t - G_s) (k_s . k_t) u_s)
 //   o_t = e^(G_t) S^T q_t + sum_{s<=t} e^(G_t - G_s) (k_s . q_t) u_s
 //   after row 15: S = e^G S + sum_s e^(G - G_s) k_s u_s^T
-// Sums over d and s run in order in one chain per element, however many rows share a load of S.
+// Sums over d and s run in order in one chain per element, however many rows share a load of S, whose elements (S) are
+// float or Bf16.
 // Needs kStateRows (even) and kStateVectors (per panel): rows and vectors of Dv whose accumulators fit the registers;
 // and kStatePanels, the number of panels for two rows.
 
@@ -43,9 +44,13 @@ PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* t
 }
 
 // In decode: the state is read once, after the keys.
-PAGODA_INLINE void prefetch_state(const float* state, int64_t dk, int64_t dv) {
+PAGODA_INLINE void prefetch_state(GdnState state, int64_t dk, int64_t dv) {
+  constexpr int64_t kLine = 64;
+  const int64_t element_bytes = state.is_bf16 ? 2 : 4;
+  const std::byte* bytes = static_cast<const std::byte*>(state.data);
   for (int64_t j = 0; j < dv; j += kGdnPanel)
-    for (int64_t i = 0; i < kFirstRows * kGdnPanel; i += kLanes) __builtin_prefetch(state + j * dk + i);
+    for (int64_t i = 0; i < kFirstRows * kGdnPanel * element_bytes; i += kLine)
+      __builtin_prefetch(bytes + j * dk * element_bytes + i);
 }
 
 static void gdn_keys(const GdnKeys& keys) {
@@ -64,15 +69,15 @@ static void gdn_keys(const GdnKeys& keys) {
 // to[r] = S^T x[r] for Vectors vectors in each of Panels panels [dk][width] of S; `count` columns exist from the first
 // vector on. Results of consecutive panels are kGdnPanel apart. Ahead: also prefetches the panel after this one,
 // which may belong to the next head.
-template <bool Whole, int Rows, int Panels, int Vectors, bool Ahead = false>
-PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
+template <bool Whole, int Rows, int Panels, int Vectors, bool Ahead = false, class S>
+PAGODA_INLINE void state_times(const S* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                float* to, int64_t to_stride) {
   Vec acc[Rows][Panels][Vectors] = {};
   for (int64_t d = 0; d < dk; ++d)
     for (int p = 0; p < Panels; ++p) {
       Vec s[Vectors];
       for (int i = 0; i < Vectors; ++i) {
-        const float* from = state + (p * dk + d) * width + i * kLanes;
+        const S* from = state + (p * dk + d) * width + i * kLanes;
         if constexpr (Ahead) __builtin_prefetch(from + dk * width);
         s[i] = load_whole_or<Whole>(from, count - i * kLanes);
       }
@@ -85,8 +90,8 @@ PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, in
 }
 
 // The last `rows` of x, an even number up to Rows, in one pass.
-template <bool Whole, int Rows, int Vectors, bool Ahead>
-PAGODA_INLINE void last_rows_times(int64_t rows, const float* state, int64_t dk, int64_t width, int64_t count,
+template <bool Whole, int Rows, int Vectors, bool Ahead, class S>
+PAGODA_INLINE void last_rows_times(int64_t rows, const S* state, int64_t dk, int64_t width, int64_t count,
                                    const float* const* x, float* to, int64_t to_stride) {
   if constexpr (Rows > 0) {
     if (rows == Rows) state_times<Whole, Rows, 1, Vectors, Ahead>(state, dk, width, count, x, to, to_stride);
@@ -96,8 +101,8 @@ PAGODA_INLINE void last_rows_times(int64_t rows, const float* state, int64_t dk,
 
 // Multiplies all rows by Vectors vectors of a panel, which stays in L1 during all passes. num_x is even. The first pass
 // prefetches.
-template <bool Whole, int Vectors>
-PAGODA_INLINE void panel_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
+template <bool Whole, int Vectors, class S>
+PAGODA_INLINE void panel_times(const S* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                int64_t num_x, float* to, int64_t to_stride) {
   if (num_x < kStateRows)
     return last_rows_times<Whole, kStateRows - 2, Vectors, true>(num_x, state, dk, width, count, x, to, to_stride);
@@ -155,8 +160,8 @@ static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float
 
 // Updates rows [d, d + Rows) and columns [j, j + 16 Vectors) of S at `state`, row stride `width`. wk: [kGdnBlock][Dk],
 // e^(G - G_s) k_s. decay: of each of the rows.
-template <bool Whole, int Rows, int Vectors>
-PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j,
+template <bool Whole, int Rows, int Vectors, class S>
+PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, S* state, int64_t width, int64_t j,
                                const float* decay) {
   const int64_t count = h.dim - j;
   Vec acc[Rows][Vectors];
@@ -173,8 +178,8 @@ PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, 
       store_whole_or<Whole>(state + r * width + i * kLanes, acc[r][i], count - i * kLanes);
 }
 
-template <bool Whole, int Vectors>
-PAGODA_INLINE void update_columns(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j,
+template <bool Whole, int Vectors, class S>
+PAGODA_INLINE void update_columns(const GdnHead& h, const float* wk, S* state, int64_t width, int64_t j,
                                   const float* decay) {
   const int64_t dk = h.keys->dim;
   int64_t d = 0;
@@ -184,10 +189,10 @@ PAGODA_INLINE void update_columns(const GdnHead& h, const float* wk, float* stat
 }
 
 // S = decay S + wk u. decay: [Dk].
-template <bool Whole>
+template <bool Whole, class S>
 static void update_state(const GdnHead& h, const float* wk, const float* decay) {
   for (int64_t j = 0; j < h.dim; j += kGdnPanel) {
-    float* panel = h.state + j * h.keys->dim;
+    S* panel = static_cast<S*>(h.state.data) + j * h.keys->dim;
     const int64_t width = panel_width(h, j);
     int64_t i = 0;
     for (; i + kStateVectors * kLanes <= width; i += kStateVectors * kLanes)
@@ -196,7 +201,7 @@ static void update_state(const GdnHead& h, const float* wk, const float* decay) 
   }
 }
 
-template <bool Whole>
+template <bool Whole, class S>
 static void close_block(const GdnHead& h, float* wk) {
   const int64_t dk = h.keys->dim;
   const float total = h.g_rows[kGdnBlock - 1];
@@ -209,19 +214,20 @@ static void close_block(const GdnHead& h, float* wk) {
   const Vec decay = exp(splat(total));
   float* decays = wk + kGdnBlock * dk;
   for (int64_t d = 0; d < dk; d += kLanes) store_whole_or<Whole>(decays + d, decay, dk - d);
-  update_state<Whole>(h, wk, decays);
+  update_state<Whole, S>(h, wk, decays);
 }
 
 // S^T x for all x, [num_x][stride].
-template <bool Whole>
+template <bool Whole, class S>
 PAGODA_INLINE void multiply_state(const GdnHead& h, const float* const* x, int64_t num_x, float* to, int64_t stride) {
   const int64_t dk = h.keys->dim;
+  const S* state = static_cast<const S*>(h.state.data);
   int64_t j = 0;
   if (num_x == 2)  // decode: S is read once from memory, several panels in parallel
     for (; j + kStatePanels * kGdnPanel <= h.dim; j += kStatePanels * kGdnPanel)
-      state_times<Whole, 2, kStatePanels, kPanelVectors>(h.state + j * dk, dk, kGdnPanel, h.dim - j, x, to + j, stride);
+      state_times<Whole, 2, kStatePanels, kPanelVectors>(state + j * dk, dk, kGdnPanel, h.dim - j, x, to + j, stride);
   for (; j < h.dim; j += kGdnPanel) {
-    const float* panel = h.state + j * dk;
+    const S* panel = state + j * dk;
     const int64_t width = panel_width(h, j);
     int64_t i = 0;
     for (; i + kStateVectors * kLanes <= width; i += kStateVectors * kLanes)
@@ -231,7 +237,7 @@ PAGODA_INLINE void multiply_state(const GdnHead& h, const float* const* x, int64
 }
 
 // Whole: both dims are multiples of 16, as in every common model.
-template <bool Whole>
+template <bool Whole, class S>
 static void run_head(const GdnHead& h) {
   const GdnKeys& keys = *h.keys;
   const float* x[2 * kGdnBlock];
@@ -245,13 +251,19 @@ static void run_head(const GdnHead& h) {
   const int64_t stride = (h.dim + kLanes - 1) / kLanes * kLanes + kLanes;  // not a power of two
   float* products = h.scratch;                                             // [2 rows][stride]: S^T k, S^T q of each row
   float* wk = products + 2 * kGdnBlock * stride;
-  multiply_state<Whole>(h, x, 2 * keys.rows, products, stride);
+  multiply_state<Whole, S>(h, x, 2 * keys.rows, products, stride);
   for (int64_t r = 0; r < keys.rows; ++r)
     finish_row<Whole>(h, r, products + 2 * r * stride, products + (2 * r + 1) * stride);
-  if (keys.first_row + keys.rows == kGdnBlock) close_block<Whole>(h, wk);
+  if (keys.first_row + keys.rows == kGdnBlock) close_block<Whole, S>(h, wk);
+}
+
+template <class S>
+static void run_head_of(const GdnHead& h) {
+  if (h.dim % kLanes == 0 && h.keys->dim % kLanes == 0) run_head<true, S>(h);
+  else run_head<false, S>(h);
 }
 
 static void gdn_head(const GdnHead& h) {
-  if (h.dim % kLanes == 0 && h.keys->dim % kLanes == 0) run_head<true>(h);
-  else run_head<false>(h);
+  if (h.state.is_bf16) run_head_of<Bf16>(h);
+  else run_head_of<float>(h);
 }

@@ -59,7 +59,7 @@ static void kda_row(const KdaHead& h, int64_t r, float* q, float* product, float
 }
 
 // wk: [kGdnBlock][Dk], D_(s,15) k_s; product: [Dk], D_15.
-template <bool Whole>
+template <bool Whole, class S>
 static void close_kda_block(const KdaHead& h, const GdnHead& head, float* wk, float* product) {
   const int64_t dk = h.dk;
   for (int64_t d = 0; d < dk; d += kLanes) {
@@ -70,10 +70,10 @@ static void close_kda_block(const KdaHead& h, const GdnHead& head, float* wk, fl
     }
     store_whole_or<Whole>(product + d, so_far, dk - d);
   }
-  update_state<Whole>(head, wk, product);
+  update_state<Whole, S>(head, wk, product);
 }
 
-template <bool Whole>
+template <bool Whole, class S>
 static void run_kda_head(const KdaHead& h) {
   alignas(64) float ck[kGdnBlock][kGdnBlock], cq[kGdnBlock][kGdnBlock];
   const int64_t dk = h.dk, stride = (h.dv + kLanes - 1) / kLanes * kLanes + kLanes;  // not a power of two
@@ -92,14 +92,20 @@ static void run_kda_head(const KdaHead& h) {
   keys.dim = dk;
   const GdnHead head{&keys,  h.v,  h.v_stride, h.out,    h.out_stride, nullptr,
                      h.beta, h.dv, h.state,    h.u_rows, nullptr,      nullptr};
-  multiply_state<Whole>(head, x, 2 * h.rows, products, stride);
+  multiply_state<Whole, S>(head, x, 2 * h.rows, products, stride);
   for (int64_t r = 0; r < h.rows; ++r)
     finish_all_columns<Whole>(head, r, 1.0f, ck[r], cq[r], products + 2 * r * stride, products + (2 * r + 1) * stride);
-  if (h.first_row + h.rows == kGdnBlock) close_kda_block<Whole>(h, head, wk, product);
+  if (h.first_row + h.rows == kGdnBlock) close_kda_block<Whole, S>(h, head, wk, product);
+}
+
+template <class S>
+static void run_kda_head_of(const KdaHead& h) {
+  if (h.dv % kLanes == 0 && h.dk % kLanes == 0) run_kda_head<true, S>(h);
+  else run_kda_head<false, S>(h);
 }
 
 static void kda_head(const KdaHead& h) {
   if (h.rows == 1) prefetch_state(h.state, h.dk, h.dv);
-  if (h.dv % kLanes == 0 && h.dk % kLanes == 0) run_kda_head<true>(h);
-  else run_kda_head<false>(h);
+  if (h.state.is_bf16) run_kda_head_of<Bf16>(h);
+  else run_kda_head_of<float>(h);
 }

@@ -3,6 +3,7 @@
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/ops/conv_channels.h"
+#include "device/cpu/ops/gdn_state.h"
 #include "device/host/access.h"
 
 #include <algorithm>
@@ -85,14 +86,14 @@ void run_rows(const Context& context, const GdnArgs& args, const HeadRows& r, co
                      scratch,
                      kk,
                      kq,
-                     at<float>(args.state, r.slot, r.k_head * group),
+                     state_of(args.state, r.slot, r.k_head * group),
                      args.v.shape[2]};
   context.kernels->gdn_keys(keys);
   for (int64_t i = 0, h = r.k_head * group; i < group; ++i, ++h) {
     const Gates gates = make_gates(args, r.t, r.rows, h);
     context.kernels->gdn_head({&keys, in.v + i * in.v_head_stride, in.v_stride, at<float>(args.out, r.t, h),
                                args.out.strides[0], gates.g, gates.beta, args.v.shape[2],
-                               at<float>(args.state, r.slot, h), at<float>(args.u_rows, r.slot, h),
+                               state_of(args.state, r.slot, h), at<float>(args.u_rows, r.slot, h),
                                at<float>(args.g_rows, r.slot, h), scratch + kGdnBlock * kMaxHeadDim});
   }
 }

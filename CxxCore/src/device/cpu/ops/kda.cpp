@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/ops/gdn_state.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
@@ -30,7 +31,7 @@ void run_head(const Context& context, const KdaArgs& args, int64_t b, int64_t he
             .rate = -std::exp(host_data<float>(args.a_log)[head]),
             .bias = at<float>(args.dt_bias, head),
             .beta = beta,
-            .state = at<float>(args.state, slot, head),
+            .state = state_of(args.state, slot, head),
             .k_rows = at<float>(args.k_rows, slot, head),
             .u_rows = at<float>(args.u_rows, slot, head),
             .g_rows = at<float>(args.g_rows, slot, head),

@@ -138,32 +138,56 @@ METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[
 }
 
 
-template <uint PER>
-METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+template <typename S, uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const S* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
 
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
     s[i] = 0.0f;
     if (d < dk) {
-      s[i] = at[d * width];
+      s[i] = float(at[d * width]);
     }
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+template <typename S, uint PER>
+METAL_FUNC void store_state(MSL_DEVICE S* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
 
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
     if (d < dk) {
-      at[d * width] = s[i];
+      at[d * width] = S(s[i]);
     }
   }
 }
 
 
+template <typename S, uint PER>
+METAL_FUNC void round_state(MSL_THREAD float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = float(S(s[i]));
+  }
+}
+
+
+METAL_FUNC float2 load_pair(MSL_DEVICE const float* at) { return *(MSL_DEVICE const float2*)(at); }
+
+METAL_FUNC float2 load_pair(MSL_DEVICE const bfloat* at) {
+  const uint both = *(MSL_DEVICE const uint*)(at);
+  return float2(as_type<float>(both << 16), as_type<float>(both & 0xffff0000u));
+}
+
+METAL_FUNC void store_pair(MSL_DEVICE float* at, float2 pair) { *(MSL_DEVICE float2*)(at) = pair; }
+
+METAL_FUNC void store_pair(MSL_DEVICE bfloat* at, float2 pair) {
+  at[0] = bfloat(pair.x);
+  at[1] = bfloat(pair.y);
+}
+
+
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-# 188 "Shaders/gdn.h"
+# 212 "Shaders/gdn.h"
 MSL_CONSTANT constexpr uint kBetas = kBlock;
 MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;

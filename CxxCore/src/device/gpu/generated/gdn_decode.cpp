@@ -6,7 +6,7 @@ namespace {
 #include "device/gpu/generated/conv.h"
 #include "device/gpu/generated/gdn.h"
 # 9 "Shaders/gdn_decode.metal"
-template <uint D, bool CONV>
+template <typename S, uint D, bool CONV>
 
 MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE const float* k ,
@@ -18,7 +18,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE const int* cu_seqlens ,
                        MSL_DEVICE const int* context_lens ,
                        MSL_DEVICE const int* state_slots ,
-                       MSL_DEVICE float* state ,
+                       MSL_DEVICE S* state ,
                        MSL_DEVICE float* k_rows ,
                        MSL_DEVICE float* u_rows ,
                        MSL_DEVICE float* g_rows ,
@@ -57,18 +57,18 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   const uint column = first + min(pair + mine, width - 1);
   const bool is_inside = pair + mine < width;
 
-  MSL_DEVICE float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  MSL_DEVICE S* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
   float s[2][PER];
   if (args.is_wide != 0) {
 
     for (uint i = 0; i < PER; ++i) {
-      const float2 both = *(MSL_DEVICE const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      const float2 both = load_pair((MSL_DEVICE const S*)(s_at + dim_of(part, i) * kPanel + pair));
       s[0][i] = both.x;
       s[1][i] = both.y;
     }
   } else {
-    load_state<PER>((MSL_DEVICE const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
-    load_state<PER>((MSL_DEVICE const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
+    load_state<S, PER>((MSL_DEVICE const S*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<S, PER>((MSL_DEVICE const S*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
   const int position = context_lens[tg.z] - 1;
   MSL_DEVICE const float* inputs = conv_x + token * args.conv.x_stride;
@@ -227,7 +227,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
           k_part[i + 3] = f.w;
         }
       } else {
-        load_state<PER>((MSL_DEVICE const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+        load_state<float, PER>((MSL_DEVICE const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
       }
     } else {
       load_part<PER>((MSL_THREADGROUP const float*)(kn), part, k_part);
@@ -239,25 +239,34 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   if (args.is_wide != 0) {
 
     for (uint i = 0; i < PER; ++i) {
-      *(MSL_DEVICE float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+      store_pair(s_at + dim_of(part, i) * kPanel + pair, float2(s[0][i], s[1][i]));
     }
   } else {
-    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
-    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
+    store_state<S, PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<S, PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
 }
 # 1 "gdn_decode.entries"
 using namespace ::pagoda::device::gpu;
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"conv_x", 15, BindingKind::buffer, sizeof(float), false}, {"conv_weight", 16, BindingKind::buffer, sizeof(float), false}, {"conv_tail", 17, BindingKind::buffer, sizeof(float), true}, {"args", 18, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
-void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<128, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
-void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<256, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
-void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<128, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
-void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<256, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<float, 128, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<float, 256, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(bfloat), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"conv_x", 15, BindingKind::buffer, sizeof(float), false}, {"conv_weight", 16, BindingKind::buffer, sizeof(float), false}, {"conv_tail", 17, BindingKind::buffer, sizeof(float), true}, {"args", 18, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<bfloat, 128, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (bfloat*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<bfloat, 256, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (bfloat*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<float, 128, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<float, 256, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_6(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<bfloat, 128, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (bfloat*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_7(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_decode<bfloat, 256, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (bfloat*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
-  {"gdn_decode_128", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_0},
-  {"gdn_decode_256", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_1},
-  {"gdn_decode_conv_128", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_2},
-  {"gdn_decode_conv_256", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_3},
+  {"gdn_decode_f32_128", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_0},
+  {"gdn_decode_f32_256", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_1},
+  {"gdn_decode_bf16_128", "gdn_decode", msl_bindings_1, {}, 128, msl_entry_2},
+  {"gdn_decode_bf16_256", "gdn_decode", msl_bindings_1, {}, 128, msl_entry_3},
+  {"gdn_decode_conv_f32_128", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_4},
+  {"gdn_decode_conv_f32_256", "gdn_decode", msl_bindings_0, {}, 128, msl_entry_5},
+  {"gdn_decode_conv_bf16_128", "gdn_decode", msl_bindings_1, {}, 128, msl_entry_6},
+  {"gdn_decode_conv_bf16_256", "gdn_decode", msl_bindings_1, {}, 128, msl_entry_7},
 };
 }  // namespace
 }  // namespace metal

@@ -5,7 +5,7 @@ KernelSource gdn_decode_source() noexcept {
   return {"gdn_decode",
 R"msl(#include "conv.h"
 #include "gdn.h"
-template <uint D, bool CONV>
+template <typename S, uint D, bool CONV>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const float* k [[buffer(1)]],
@@ -17,7 +17,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const int* cu_seqlens [[buffer(7)]],
                        device const int* context_lens [[buffer(8)]],
                        device const int* state_slots [[buffer(9)]],
-                       device float* state [[buffer(10)]],
+                       device S* state [[buffer(10)]],
                        device float* k_rows [[buffer(11)]],
                        device float* u_rows [[buffer(12)]],
                        device float* g_rows [[buffer(13)]],
@@ -54,18 +54,18 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint pair = sg * 8 + lane / kSplit * 2;
   const uint column = first + min(pair + mine, width - 1);
   const bool is_inside = pair + mine < width;
-  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  device S* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
   float s[2][PER];
   if (args.is_wide != 0) {
     #pragma unroll
     for (uint i = 0; i < PER; ++i) {
-      const float2 both = *(device const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      const float2 both = load_pair((device const S*)(s_at + dim_of(part, i) * kPanel + pair));
       s[0][i] = both.x;
       s[1][i] = both.y;
     }
   } else {
-    load_state<PER>((device const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
-    load_state<PER>((device const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
+    load_state<S, PER>((device const S*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<S, PER>((device const S*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
   const int position = context_lens[tg.z] - 1;
   device const float* inputs = conv_x + token * args.conv.x_stride;
@@ -219,7 +219,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
           k_part[i + 3] = f.w;
         }
       } else {
-        load_state<PER>((device const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+        load_state<float, PER>((device const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
       }
     } else {
       load_part<PER>((threadgroup const float*)(kn), part, k_part);
@@ -231,23 +231,31 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   if (args.is_wide != 0) {
     #pragma unroll
     for (uint i = 0; i < PER; ++i) {
-      *(device float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+      store_pair(s_at + dim_of(part, i) * kPanel + pair, float2(s[0][i], s[1][i]));
     }
   } else {
-    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
-    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
+    store_state<S, PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<S, PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
 }
-MSL_INSTANCE(gdn_decode_128, gdn_decode, 128, false)
-MSL_INSTANCE(gdn_decode_256, gdn_decode, 256, false)
-MSL_INSTANCE(gdn_decode_conv_128, gdn_decode, 128, true)
-MSL_INSTANCE(gdn_decode_conv_256, gdn_decode, 256, true)
+MSL_INSTANCE(gdn_decode_f32_128, gdn_decode, float, 128, false)
+MSL_INSTANCE(gdn_decode_f32_256, gdn_decode, float, 256, false)
+MSL_INSTANCE(gdn_decode_bf16_128, gdn_decode, bfloat, 128, false)
+MSL_INSTANCE(gdn_decode_bf16_256, gdn_decode, bfloat, 256, false)
+MSL_INSTANCE(gdn_decode_conv_f32_128, gdn_decode, float, 128, true)
+MSL_INSTANCE(gdn_decode_conv_f32_256, gdn_decode, float, 256, true)
+MSL_INSTANCE(gdn_decode_conv_bf16_128, gdn_decode, bfloat, 128, true)
+MSL_INSTANCE(gdn_decode_conv_bf16_256, gdn_decode, bfloat, 256, true)
 )msl",
-R"msl(#define MSL_KERNEL_gdn_decode(BOUNDS, D, CONV) MSL_GLOBAL(BOUNDS)(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) { msl_let_dependents_begin(); msl_wait_for_inputs(); gdn_decode<D, CONV>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
-#define MSL_ENTRY_gdn_decode_128 MSL_KERNEL_gdn_decode((128), 128, false)
-#define MSL_ENTRY_gdn_decode_256 MSL_KERNEL_gdn_decode((128), 256, false)
-#define MSL_ENTRY_gdn_decode_conv_128 MSL_KERNEL_gdn_decode((128), 128, true)
-#define MSL_ENTRY_gdn_decode_conv_256 MSL_KERNEL_gdn_decode((128), 256, true)
+R"msl(#define MSL_KERNEL_gdn_decode(BOUNDS, S, D, CONV) MSL_GLOBAL(BOUNDS)(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, S* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) { msl_let_dependents_begin(); msl_wait_for_inputs(); gdn_decode<S, D, CONV>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_gdn_decode_f32_128 MSL_KERNEL_gdn_decode((128), float, 128, false)
+#define MSL_ENTRY_gdn_decode_f32_256 MSL_KERNEL_gdn_decode((128), float, 256, false)
+#define MSL_ENTRY_gdn_decode_bf16_128 MSL_KERNEL_gdn_decode((128), bfloat, 128, false)
+#define MSL_ENTRY_gdn_decode_bf16_256 MSL_KERNEL_gdn_decode((128), bfloat, 256, false)
+#define MSL_ENTRY_gdn_decode_conv_f32_128 MSL_KERNEL_gdn_decode((128), float, 128, true)
+#define MSL_ENTRY_gdn_decode_conv_f32_256 MSL_KERNEL_gdn_decode((128), float, 256, true)
+#define MSL_ENTRY_gdn_decode_conv_bf16_128 MSL_KERNEL_gdn_decode((128), bfloat, 128, true)
+#define MSL_ENTRY_gdn_decode_conv_bf16_256 MSL_KERNEL_gdn_decode((128), bfloat, 256, true)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

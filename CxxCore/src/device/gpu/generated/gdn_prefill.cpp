@@ -34,7 +34,7 @@ METAL_FUNC void load_block(MSL_DEVICE const float* rows, MSL_DEVICE const float*
 }
 
 
-template <uint D>
+template <typename S, uint D>
 
 MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
                         MSL_DEVICE const int* cu_seqlens ,
@@ -42,7 +42,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
                         MSL_DEVICE const int* state_slots ,
                         MSL_DEVICE const float* rows ,
                         MSL_DEVICE const float* gates ,
-                        MSL_DEVICE float* state ,
+                        MSL_DEVICE S* state ,
                         MSL_DEVICE float* k_rows ,
                         MSL_DEVICE float* u_rows ,
                         MSL_DEVICE float* g_rows ,
@@ -78,8 +78,8 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
   const uint panel = column / kPanel * kPanel;
   const uint width = min(kPanel, args.dv - panel);
 
-  MSL_DEVICE float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
-                       (column - panel);
+  MSL_DEVICE S* s_at =
+      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk + (column - panel);
   MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
   MSL_DEVICE const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
   const long first = first_block(cu_seqlens, tg.z);
@@ -89,7 +89,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
   const long gate_step = long(args.v_heads) * kGateFloats;
 
   float s[1][PER];
-  load_state<PER>((MSL_DEVICE const float*)(s_at), width, args.dk, part, s[0]);
+  load_state<S, PER>((MSL_DEVICE const S*)(s_at), width, args.dk, part, s[0]);
   NextBlock next;
   load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
 
@@ -183,6 +183,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
         add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
         keep_loads_here();
       }
+      round_state<S, PER>(s[0]);
     }
 
 
@@ -209,17 +210,22 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
     threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
   }
   if (uint(start + tokens) >= kBlock && is_inside) {
-    store_state<PER>(s_at, width, args.dk, part, s[0]);
+    store_state<S, PER>(s_at, width, args.dk, part, s[0]);
   }
 }
 # 1 "gdn_prefill.entries"
 using namespace ::pagoda::device::gpu;
 constexpr BindingInfo msl_bindings_0[] = {{"v", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"rows", 4, BindingKind::buffer, sizeof(float), false}, {"gates", 5, BindingKind::buffer, sizeof(float), false}, {"state", 6, BindingKind::buffer, sizeof(float), true}, {"k_rows", 7, BindingKind::buffer, sizeof(float), true}, {"u_rows", 8, BindingKind::buffer, sizeof(float), true}, {"g_rows", 9, BindingKind::buffer, sizeof(float), true}, {"out", 10, BindingKind::buffer, sizeof(float), true}, {"args", 11, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
-void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<128>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
-void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<256>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<float, 128>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<float, 256>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_1[] = {{"v", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"rows", 4, BindingKind::buffer, sizeof(float), false}, {"gates", 5, BindingKind::buffer, sizeof(float), false}, {"state", 6, BindingKind::buffer, sizeof(bfloat), true}, {"k_rows", 7, BindingKind::buffer, sizeof(float), true}, {"u_rows", 8, BindingKind::buffer, sizeof(float), true}, {"g_rows", 9, BindingKind::buffer, sizeof(float), true}, {"out", 10, BindingKind::buffer, sizeof(float), true}, {"args", 11, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<bfloat, 128>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (bfloat*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; gdn_prefill<bfloat, 256>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (bfloat*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
-  {"gdn_prefill_128", "gdn_prefill", msl_bindings_0, {}, 128, msl_entry_0},
-  {"gdn_prefill_256", "gdn_prefill", msl_bindings_0, {}, 128, msl_entry_1},
+  {"gdn_prefill_f32_128", "gdn_prefill", msl_bindings_0, {}, 128, msl_entry_0},
+  {"gdn_prefill_f32_256", "gdn_prefill", msl_bindings_0, {}, 128, msl_entry_1},
+  {"gdn_prefill_bf16_128", "gdn_prefill", msl_bindings_1, {}, 128, msl_entry_2},
+  {"gdn_prefill_bf16_256", "gdn_prefill", msl_bindings_1, {}, 128, msl_entry_3},
 };
 }  // namespace
 }  // namespace metal

@@ -27,7 +27,7 @@ METAL_FUNC void load_block(device const float* rows, device const float* gate, d
     to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
   }
 }
-template <uint D>
+template <typename S, uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         device const int* cu_seqlens [[buffer(1)]],
@@ -35,7 +35,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         device const int* state_slots [[buffer(3)]],
                         device const float* rows [[buffer(4)]],
                         device const float* gates [[buffer(5)]],
-                        device float* state [[buffer(6)]],
+                        device S* state [[buffer(6)]],
                         device float* k_rows [[buffer(7)]],
                         device float* u_rows [[buffer(8)]],
                         device float* g_rows [[buffer(9)]],
@@ -69,8 +69,8 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);
   const uint panel = column / kPanel * kPanel;
   const uint width = min(kPanel, args.dv - panel);
-  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
-                       (column - panel);
+  device S* s_at =
+      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk + (column - panel);
   device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
   device const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
   const long first = first_block(cu_seqlens, tg.z);
@@ -79,7 +79,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const long k_step = long(args.k_heads) * 2 * kBlock * D;
   const long gate_step = long(args.v_heads) * kGateFloats;
   float s[1][PER];
-  load_state<PER>((device const float*)(s_at), width, args.dk, part, s[0]);
+  load_state<S, PER>((device const S*)(s_at), width, args.dk, part, s[0]);
   NextBlock next;
   load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
   for (uint block = 0; block < blocks; ++block) {
@@ -165,6 +165,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
         keep_loads_here();
       }
+      round_state<S, PER>(s[0]);
     }
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
@@ -189,15 +190,19 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
   }
   if (uint(start + tokens) >= kBlock && is_inside) {
-    store_state<PER>(s_at, width, args.dk, part, s[0]);
+    store_state<S, PER>(s_at, width, args.dk, part, s[0]);
   }
 }
-MSL_INSTANCE(gdn_prefill_128, gdn_prefill, 128)
-MSL_INSTANCE(gdn_prefill_256, gdn_prefill, 256)
+MSL_INSTANCE(gdn_prefill_f32_128, gdn_prefill, float, 128)
+MSL_INSTANCE(gdn_prefill_f32_256, gdn_prefill, float, 256)
+MSL_INSTANCE(gdn_prefill_bf16_128, gdn_prefill, bfloat, 128)
+MSL_INSTANCE(gdn_prefill_bf16_256, gdn_prefill, bfloat, 256)
 )msl",
-R"msl(#define MSL_KERNEL_gdn_prefill(BOUNDS, D) MSL_GLOBAL(BOUNDS)(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) { msl_let_dependents_begin(); msl_wait_for_inputs(); gdn_prefill<D>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
-#define MSL_ENTRY_gdn_prefill_128 MSL_KERNEL_gdn_prefill((128), 128)
-#define MSL_ENTRY_gdn_prefill_256 MSL_KERNEL_gdn_prefill((128), 256)
+R"msl(#define MSL_KERNEL_gdn_prefill(BOUNDS, S, D) MSL_GLOBAL(BOUNDS)(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, S* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) { msl_let_dependents_begin(); msl_wait_for_inputs(); gdn_prefill<S, D>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_gdn_prefill_f32_128 MSL_KERNEL_gdn_prefill((128), float, 128)
+#define MSL_ENTRY_gdn_prefill_f32_256 MSL_KERNEL_gdn_prefill((128), float, 256)
+#define MSL_ENTRY_gdn_prefill_bf16_128 MSL_KERNEL_gdn_prefill((128), bfloat, 128)
+#define MSL_ENTRY_gdn_prefill_bf16_256 MSL_KERNEL_gdn_prefill((128), bfloat, 256)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -1799,26 +1799,43 @@ METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], fl
     s[i] = fma(k[i], weighted_u, s[i]);
   }
 }
-template <uint PER>
-METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
+template <typename S, uint PER>
+METAL_FUNC void load_state(device const S* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
     s[i] = 0.0f;
     if (d < dk) {
-      s[i] = at[d * width];
+      s[i] = float(at[d * width]);
     }
   }
 }
-template <uint PER>
-METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
+template <typename S, uint PER>
+METAL_FUNC void store_state(device S* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
     if (d < dk) {
-      at[d * width] = s[i];
+      at[d * width] = S(s[i]);
     }
   }
+}
+template <typename S, uint PER>
+METAL_FUNC void round_state(thread float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = float(S(s[i]));
+  }
+}
+METAL_FUNC float2 load_pair(device const float* at) { return *(device const float2*)(at); }
+METAL_FUNC float2 load_pair(device const bfloat* at) {
+  const uint both = *(device const uint*)(at);
+  return float2(as_type<float>(both << 16), as_type<float>(both & 0xffff0000u));
+}
+METAL_FUNC void store_pair(device float* at, float2 pair) { *(device float2*)(at) = pair; }
+METAL_FUNC void store_pair(device bfloat* at, float2 pair) {
+  at[0] = bfloat(pair.x);
+  at[1] = bfloat(pair.y);
 }
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 constant constexpr uint kBetas = kBlock;

@@ -6,7 +6,7 @@ namespace {
 #include "device/gpu/generated/args_kda.h"
 #include "device/gpu/generated/gdn.h"
 # 12 "Shaders/kda.metal"
-template <uint D>
+template <typename S, uint D>
 
 MSL_KERNEL void kda(MSL_DEVICE const float* q ,
                 MSL_DEVICE const float* k ,
@@ -18,7 +18,7 @@ MSL_KERNEL void kda(MSL_DEVICE const float* q ,
                 MSL_DEVICE const int* cu_seqlens ,
                 MSL_DEVICE const int* context_lens ,
                 MSL_DEVICE const int* state_slots ,
-                MSL_DEVICE float* state ,
+                MSL_DEVICE S* state ,
                 MSL_DEVICE float* k_rows ,
                 MSL_DEVICE float* u_rows ,
                 MSL_DEVICE float* g_rows ,
@@ -46,7 +46,7 @@ MSL_KERNEL void kda(MSL_DEVICE const float* q ,
   const uint first_panel = is_one ? tg.x : 0;
   const uint end_panel = is_one ? tg.x + 1 : (args.dv + kPanel - 1) / kPanel;
   const long slot = state_slots[tg.z];
-  MSL_DEVICE float* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
+  MSL_DEVICE S* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
   MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(head) * kBlock * args.dk;
   MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + long(head) * kBlock * args.dk;
   MSL_DEVICE float* u_head = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv;
@@ -122,11 +122,11 @@ MSL_KERNEL void kda(MSL_DEVICE const float* q ,
     for (uint panel = first_panel; MSL_LOOP(panel < end_panel); ++panel) {
       const uint first = panel * kPanel;
       const uint width = min(kPanel, args.dv - first);
-      MSL_DEVICE const float* s_at = s_head + first * args.dk + min(lane, width - 1);
+      MSL_DEVICE const S* s_at = s_head + first * args.dk + min(lane, width - 1);
       float yk = 0.0f;
       float yq = 0.0f;
       for (uint d = sg; MSL_LOOP(d < args.dk); d += kGroups) {
-        const float s = s_at[d * width];
+        const float s = float(s_at[d * width]);
         yk = fma(s, fk[d], yk);
         yq = fma(s, fq[d], yq);
       }
@@ -184,8 +184,8 @@ MSL_KERNEL void kda(MSL_DEVICE const float* q ,
           faded = faded * g_old[s * args.dk + d];
         }
         if (lane < width) {
-          MSL_DEVICE float* at = s_head + first * args.dk + d * width + lane;
-          *at = fma(*at, faded, sum);
+          MSL_DEVICE S* at = s_head + first * args.dk + d * width + lane;
+          *at = S(fma(float(*at), faded, sum));
         }
       }
     }
@@ -195,11 +195,16 @@ MSL_KERNEL void kda(MSL_DEVICE const float* q ,
 # 1 "kda.entries"
 using namespace ::pagoda::device::gpu;
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Kda), false}};
-void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; kda<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
-void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; kda<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; kda<float, 128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; kda<float, 256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(bfloat), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Kda), false}};
+void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; kda<bfloat, 128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (bfloat*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; kda<bfloat, 256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (bfloat*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
-  {"kda_128", "kda", msl_bindings_0, {}, 128, msl_entry_0},
-  {"kda_256", "kda", msl_bindings_0, {}, 128, msl_entry_1},
+  {"kda_f32_128", "kda", msl_bindings_0, {}, 128, msl_entry_0},
+  {"kda_f32_256", "kda", msl_bindings_0, {}, 128, msl_entry_1},
+  {"kda_bf16_128", "kda", msl_bindings_1, {}, 128, msl_entry_2},
+  {"kda_bf16_256", "kda", msl_bindings_1, {}, 128, msl_entry_3},
 };
 }  // namespace
 }  // namespace metal

@@ -5,7 +5,7 @@ KernelSource kda_source() noexcept {
   return {"kda",
 R"msl(#include "args/kda.h"
 #include "gdn.h"
-template <uint D>
+template <typename S, uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kda(device const float* q [[buffer(0)]],
                 device const float* k [[buffer(1)]],
@@ -17,7 +17,7 @@ kernel void kda(device const float* q [[buffer(0)]],
                 device const int* cu_seqlens [[buffer(7)]],
                 device const int* context_lens [[buffer(8)]],
                 device const int* state_slots [[buffer(9)]],
-                device float* state [[buffer(10)]],
+                device S* state [[buffer(10)]],
                 device float* k_rows [[buffer(11)]],
                 device float* u_rows [[buffer(12)]],
                 device float* g_rows [[buffer(13)]],
@@ -44,7 +44,7 @@ kernel void kda(device const float* q [[buffer(0)]],
   const uint first_panel = is_one ? tg.x : 0;
   const uint end_panel = is_one ? tg.x + 1 : (args.dv + kPanel - 1) / kPanel;
   const long slot = state_slots[tg.z];
-  device float* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
+  device S* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + long(head) * kBlock * args.dk;
   device float* u_head = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv;
@@ -118,11 +118,11 @@ kernel void kda(device const float* q [[buffer(0)]],
     for (uint panel = first_panel; panel < end_panel; ++panel) {
       const uint first = panel * kPanel;
       const uint width = min(kPanel, args.dv - first);
-      device const float* s_at = s_head + first * args.dk + min(lane, width - 1);
+      device const S* s_at = s_head + first * args.dk + min(lane, width - 1);
       float yk = 0.0f;
       float yq = 0.0f;
       for (uint d = sg; d < args.dk; d += kGroups) {
-        const float s = s_at[d * width];
+        const float s = float(s_at[d * width]);
         yk = fma(s, fk[d], yk);
         yq = fma(s, fq[d], yq);
       }
@@ -178,20 +178,24 @@ kernel void kda(device const float* q [[buffer(0)]],
           faded = faded * g_old[s * args.dk + d];
         }
         if (lane < width) {
-          device float* at = s_head + first * args.dk + d * width + lane;
-          *at = fma(*at, faded, sum);
+          device S* at = s_head + first * args.dk + d * width + lane;
+          *at = S(fma(float(*at), faded, sum));
         }
       }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
   }
 }
-MSL_INSTANCE(kda_128, kda, 128)
-MSL_INSTANCE(kda_256, kda, 256)
+MSL_INSTANCE(kda_f32_128, kda, float, 128)
+MSL_INSTANCE(kda_f32_256, kda, float, 256)
+MSL_INSTANCE(kda_bf16_128, kda, bfloat, 128)
+MSL_INSTANCE(kda_bf16_256, kda, bfloat, 256)
 )msl",
-R"msl(#define MSL_KERNEL_kda(BOUNDS, D) MSL_GLOBAL(BOUNDS)(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Kda args) { msl_let_dependents_begin(); msl_wait_for_inputs(); kda<D>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
-#define MSL_ENTRY_kda_128 MSL_KERNEL_kda((128), 128)
-#define MSL_ENTRY_kda_256 MSL_KERNEL_kda((128), 256)
+R"msl(#define MSL_KERNEL_kda(BOUNDS, S, D) MSL_GLOBAL(BOUNDS)(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, S* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Kda args) { msl_let_dependents_begin(); msl_wait_for_inputs(); kda<S, D>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_kda_f32_128 MSL_KERNEL_kda((128), float, 128)
+#define MSL_ENTRY_kda_f32_256 MSL_KERNEL_kda((128), float, 256)
+#define MSL_ENTRY_kda_bf16_128 MSL_KERNEL_kda((128), bfloat, 128)
+#define MSL_ENTRY_kda_bf16_256 MSL_KERNEL_kda((128), bfloat, 256)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -86,7 +86,8 @@ void GpuEncoder::conv_and_gdn(const CausalConv1dArgs& conv, const GdnArgs& a, pa
   args.q_channel = as_uint(channel_of(conv.out, a.q));
   args.k_channel = as_uint(channel_of(conv.out, a.k));
   args.v_channel = as_uint(channel_of(conv.out, a.v));
-  launch(args.dk <= 128 ? kernels::gdn_decode::conv_128 : kernels::gdn_decode::conv_256,
+  namespace decode = kernels::gdn_decode;
+  launch(of_state(a.state, decode::conv_f32_128, decode::conv_f32_256, decode::conv_bf16_128, decode::conv_bf16_256),
          {{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}},
          {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
           a.u_rows, a.g_rows, a.out, conv.x, conv.weight, conv.tail},
@@ -99,24 +100,25 @@ void GpuEncoder::gdn(const GdnArgs& a) noexcept {
   if (!check(check_gdn(dk)) || !accept(a, s.cu_seqlens) ||
       !check_scratch(ScratchSizes::gdn(tokens, num_sequences, a.q.shape[1], a.v.shape[1], dk), "gdn"))
     return;
+  namespace decode = kernels::gdn_decode;
+  namespace prefill = kernels::gdn_prefill;
   const pagoda_args::Gdn args = args_of(a);
-  const bool is_narrow = dk <= 128;
   if (conv_ && is_made_by(*conv_, a)) return conv_and_gdn(*std::exchange(conv_, std::nullopt), a, args);
   if (is_waiting()) launch_waiting();
   const Grid panels{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}};
   const Grid halves{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel / 2)), args.v_heads, args.num_sequences}};
   if (tokens == num_sequences || num_sequences > 1)
-    launch(is_narrow ? kernels::gdn_decode::k128 : kernels::gdn_decode::k256, panels,
+    launch(of_state(a.state, decode::f32_128, decode::f32_256, decode::bf16_128, decode::bf16_256), panels,
            {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
             a.u_rows, a.g_rows, a.out, a.q, a.q, a.out},
            args);
   if (tokens == num_sequences) return;
-  launch(is_narrow ? kernels::gdn_prepare::k128 : kernels::gdn_prepare::k256,
+  launch(dk <= 128 ? kernels::gdn_prepare::k128 : kernels::gdn_prepare::k256,
          {{as_uint(tokens / kGdnBlock + 2 * num_sequences), args.k_heads}},
          {a.q, a.k, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.k_rows, a.g_rows,
           scratch_.gdn_rows, scratch_.gdn_gates},
          args);
-  launch(is_narrow ? kernels::gdn_prefill::k128 : kernels::gdn_prefill::k256, halves,
+  launch(of_state(a.state, prefill::f32_128, prefill::f32_256, prefill::bf16_128, prefill::bf16_256), halves,
          {a.v, s.cu_seqlens, s.context_lens, s.state_slots, scratch_.gdn_rows, scratch_.gdn_gates, a.state, a.k_rows,
           a.u_rows, a.g_rows, a.out},
          args);

@@ -31,7 +31,8 @@ void GpuEncoder::kda(const KdaArgs& a) noexcept {
   args.q_scale = 1.0f / std::sqrt(static_cast<float>(a.q.shape[2]));
   const SequenceArgs& s = a.sequences;
   const uint32_t panels = as_uint(ceil_divide(a.v.shape[2], kGdnPanel));
-  launch(a.q.shape[2] <= 128 ? kernels::kda::k128 : kernels::kda::k256,
+  namespace kernel = kernels::kda;
+  launch(of_state(a.state, kernel::f32_128, kernel::f32_256, kernel::bf16_128, kernel::bf16_256),
          {{panels, as_uint(a.q.shape[1]), as_uint(s.context_lens.shape[0])}},
          {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
           a.u_rows, a.g_rows, a.out},

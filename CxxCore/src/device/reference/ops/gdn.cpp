@@ -5,27 +5,20 @@
 
 #include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
+#include "device/reference/state_head.h"
 
 namespace pagoda::device::reference {
 namespace {
 
 struct Head {  // one V-head of one sequence
   int64_t dk, dv;
-  float *state, *k_rows, *u_rows, *g_rows;  // in GdnArgs' tensors
-  std::vector<double> s;                    // running state [dk, dv]
+  StateHead state;  // in GdnArgs' tensors, as those below
+  float *k_rows, *u_rows, *g_rows;
+  std::vector<double> s;  // running state [dk, dv]
 };
 
-float& state_at(const Head& h, int64_t d, int64_t j) { return h.state[gdn_state_index(d, j, h.dk, h.dv)]; }
-
-void load_state(Head& h) {
-  for (int64_t d = 0; d < h.dk; ++d)
-    for (int64_t j = 0; j < h.dv; ++j) h.s[d * h.dv + j] = state_at(h, d, j);
-}
-
-void store_state(const Head& h) {
-  for (int64_t d = 0; d < h.dk; ++d)
-    for (int64_t j = 0; j < h.dv; ++j) state_at(h, d, j) = static_cast<float>(h.s[d * h.dv + j]);
-}
+void load_state(Head& h) { h.state.load_into(h.s, h.dk, h.dv); }
+void store_state(const Head& h) { h.state.store_from(h.s, h.dk, h.dv); }
 
 void decay(Head& h, int64_t row) {
   const double factor = std::exp(static_cast<double>(h.g_rows[row]) - (row > 0 ? h.g_rows[row - 1] : 0.0f));
@@ -68,7 +61,7 @@ void run_token(Head& h, const GdnArgs& args, int64_t t, int64_t k_head, int64_t 
 Head start_head(const GdnArgs& args, int64_t slot, int64_t k_head, int64_t v_head, int64_t num_rows) {
   Head h{args.q.shape[2],
          args.v.shape[2],
-         at<float>(args.state, slot, v_head),
+         StateHead(args.state, slot, v_head),
          at<float>(args.k_rows, slot, k_head),
          at<float>(args.u_rows, slot, v_head),
          at<float>(args.g_rows, slot, v_head),

@@ -6,26 +6,20 @@
 
 #include "device/reference/kda_oracle.h"
 #include "device/reference/scalar.h"
+#include "device/reference/state_head.h"
 
 namespace pagoda::device::reference {
 namespace {
 
 struct Head {  // one head of one sequence
   int64_t dk, dv;
-  float *state, *k_rows, *u_rows, *g_rows;  // in KdaArgs' tensors
-  std::vector<double> s;                    // running state [dk, dv]
+  StateHead state;  // in KdaArgs' tensors, as those below
+  float *k_rows, *u_rows, *g_rows;
+  std::vector<double> s;  // running state [dk, dv]
 };
 
-void load_state(Head& h) {
-  for (int64_t d = 0; d < h.dk; ++d)
-    for (int64_t j = 0; j < h.dv; ++j) h.s[d * h.dv + j] = h.state[gdn_state_index(d, j, h.dk, h.dv)];
-}
-
-void store_state(const Head& h) {
-  for (int64_t d = 0; d < h.dk; ++d)
-    for (int64_t j = 0; j < h.dv; ++j)
-      h.state[gdn_state_index(d, j, h.dk, h.dv)] = static_cast<float>(h.s[d * h.dv + j]);
-}
+void load_state(Head& h) { h.state.load_into(h.s, h.dk, h.dv); }
+void store_state(const Head& h) { h.state.store_from(h.s, h.dk, h.dv); }
 
 void decay(Head& h, int64_t row) {
   for (int64_t d = 0; d < h.dk; ++d)
@@ -70,7 +64,7 @@ void run_head(const KdaArgs& args, int64_t sequence, int64_t head) {
   int64_t row = (host_data<int32_t>(args.sequences.context_lens)[sequence] - (bounds[1] - bounds[0])) % kGdnBlock;
   Head h{args.q.shape[2],
          args.v.shape[2],
-         at<float>(args.state, slot, head),
+         StateHead(args.state, slot, head),
          at<float>(args.k_rows, slot, head),
          at<float>(args.u_rows, slot, head),
          at<float>(args.g_rows, slot, head),
