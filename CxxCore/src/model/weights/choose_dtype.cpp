@@ -22,8 +22,8 @@ Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& con
   if (choice == "float16") return DType::f16;
   if (choice == "bfloat16") return DType::bf16;
   if (choice != "auto")
-    return make_error(StatusCode::invalid_argument,
-                      "dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16");
+    return make_field_error(StatusCode::invalid_argument, "dtype",
+                            "dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16");
   if (config.states_dtype && is_float(config.dtype)) return config.dtype;
   // If the configuration states none: the type of the largest tensor.
   const io::TensorEntry* embedding = checkpoint.find(config.tensor_prefix + "embed_tokens.weight");
@@ -36,16 +36,16 @@ Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const
   if (choice == "bf16") return WeightFormat::bf16;
   if (choice == "8bit") return WeightFormat::q8;
   if (choice == "4bit") return WeightFormat::q4;
-  return make_error(StatusCode::invalid_argument,
-                    "quantize \"" + choice + "\" is unknown; known: auto, none, bf16, 8bit, 4bit");
+  return make_field_error(StatusCode::invalid_argument, "quantize",
+                          "quantize \"" + choice + "\" is unknown; known: auto, none, bf16, 8bit, 4bit");
 }
 
 Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype) {
   if (choice == "auto") return model_dtype;
   for (DType known : {DType::f32, DType::f16, DType::bf16, DType::i8})
     if (choice == dtype_name(known)) return known;
-  return make_error(StatusCode::invalid_argument,
-                    "kv_dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
+  return make_field_error(StatusCode::invalid_argument, "kv_dtype",
+                          "kv_dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
 }
 
 }  // namespace pagoda::model
