@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "pagoda/swift_bridging.h"
+
 namespace pagoda {
 
 enum class StatusCode : int32_t {
@@ -27,6 +29,10 @@ enum class StatusCode : int32_t {
 struct [[nodiscard]] Status {
   StatusCode code = StatusCode::ok;
   std::string message;
+  // What the error is about: the field of EngineOptions or Request as the headers write it, such as "max_num_seqs", so
+  // that a client can tell its user by its own name; "dry_base" for one of a nested struct. A literal; null if the
+  // error is about no single field. Where the message has this word, a client may replace it.
+  const char* PAGODA_NULLABLE field = nullptr;
 
   bool is_ok() const noexcept { return code == StatusCode::ok; }
 };
@@ -34,5 +40,9 @@ struct [[nodiscard]] Status {
 inline Status ok_status() noexcept { return {}; }
 
 inline Status make_error(StatusCode code, std::string message) noexcept { return {code, std::move(message)}; }
+
+inline Status make_field_error(StatusCode code, const char* PAGODA_NONNULL field, std::string message) noexcept {
+  return {code, std::move(message), field};
+}
 
 }  // namespace pagoda

@@ -255,7 +255,8 @@ Status check(const SpeculationBenchSettings& settings) {
 Status measure_speculation(engine::LoadedModel& loaded, const SpeculationBenchSettings& settings,
                            const std::function<void(const SpeculationBenchRow&)>& report) {
   if (loaded.core.max_drafts == 0)
-    return make_error(StatusCode::invalid_argument, "speculation is off, so there is nothing to compare");
+    return make_field_error(StatusCode::invalid_argument, "speculation",
+                            "speculation is off, so there is nothing to compare");
   std::vector<SpeculationBenchPrompt> prompts = settings.prompts;
   if (!loaded.tokenizer) prompts = {{"random ids", {}}};
   for (const SpeculationBenchPrompt& prompt : prompts) {

@@ -85,8 +85,10 @@ Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_thr
     known += ", " + other;
   }
   if (const std::string advice = advice_on(name); !advice.empty())
-    return make_error(StatusCode::unsupported, "this program was built without the device '" + name + "': " + advice);
-  return make_error(StatusCode::invalid_argument, "no device named '" + name + "' on this machine; known are " + known);
+    return make_field_error(StatusCode::unsupported, "device",
+                            "this program was built without the device '" + name + "': " + advice);
+  return make_field_error(StatusCode::invalid_argument, "device",
+                          "no device named '" + name + "' on this machine; known are " + known);
 }
 
 }  // namespace pagoda::device

@@ -19,6 +19,13 @@ static std::string key_of(const GrammarSpec& spec) {
 bool GrammarCache::has(const GrammarSpec& spec) { return find(key_of(spec)) != nullptr; }
 
 Result<std::shared_ptr<TokenGrammar>> GrammarCache::find_or_compile(const GrammarSpec& spec) {
+  Result<std::shared_ptr<TokenGrammar>> grammar = find_or_make(spec);
+  if (!grammar.is_ok() && grammar.status.field == nullptr)
+    grammar.status.field = spec.kind == GrammarKind::tool_calls ? "tools" : "grammar";
+  return grammar;
+}
+
+Result<std::shared_ptr<TokenGrammar>> GrammarCache::find_or_make(const GrammarSpec& spec) {
   if (!tokenizer_)
     return make_error(StatusCode::invalid_argument, "a grammar needs a tokenizer, and this model folder has none");
   std::string key = key_of(spec);

@@ -24,6 +24,7 @@ class GrammarCache {
   GrammarCache(std::shared_ptr<const text::SubwordTokenizer> tokenizer, int32_t vocab_size,
                std::vector<int32_t> end_of_text_ids);
 
+  // The field of an error is "tools" or "grammar": what in the request has the constraint.
   Result<std::shared_ptr<TokenGrammar>> find_or_compile(const GrammarSpec& spec);
   bool has(const GrammarSpec& spec);  // whether find_or_compile() would find it
 
@@ -32,6 +33,7 @@ class GrammarCache {
     std::string key;
     std::shared_ptr<TokenGrammar> grammar;
   };
+  Result<std::shared_ptr<TokenGrammar>> find_or_make(const GrammarSpec& spec);
   std::shared_ptr<TokenGrammar> find(const std::string& key);
   std::shared_ptr<const Vocabulary> vocabulary();
   void keep(Entry entry);

@@ -117,7 +117,10 @@ class CallCompiler {
     }
     Rule answer;
     if (value && !is_forced_) {
-      PAGODA_ASSIGN_OR_RETURN(answer, SchemaCompiler(*value, builder_).compile_value());
+      Result<Rule> rule = SchemaCompiler(*value, builder_).compile_value();
+      // Not about the tools: this is the form of an answer without a call.
+      if (!rule.is_ok()) return make_field_error(rule.status.code, "grammar", std::move(rule.status.message));
+      answer = *rule;
     }
     int32_t from = document.start;
     for (int i = 0; i <= kMaxLeadingNewlines; ++i) {

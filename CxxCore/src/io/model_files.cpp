@@ -231,8 +231,9 @@ Result<std::unique_ptr<ModelFiles>> or_gguf(std::unique_ptr<ModelFiles> files, s
   }
   if (!name.empty()) return open_gguf_files(std::move(files), name, std::move(vision));
   if (vision == nullptr) return files;
-  return make_error(StatusCode::invalid_argument,
-                    "vision_file " + vision->name() + ": only GGUF models have their vision tower in a separate file");
+  return make_field_error(
+      StatusCode::invalid_argument, "vision_file",
+      "vision_file " + vision->name() + ": only GGUF models have their vision tower in a separate file");
 }
 
 // A path as a folder and the name of a file in it.

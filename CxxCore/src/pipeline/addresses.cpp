@@ -16,7 +16,8 @@ static Result<std::vector<StageAddress>> find_ranks() {
   for (int rank = 1; rank < mpi->num_ranks(); ++rank)
     stages.push_back({concat("rank ", rank), [mpi, rank] { return mpi->connect(rank); }});
   if (stages.empty())
-    return make_error(StatusCode::invalid_argument, "pipeline needs two ranks at least: mpirun -np 2");
+    return make_field_error(StatusCode::invalid_argument, "pipeline",
+                            "pipeline needs two ranks at least: mpirun -np 2");
   return stages;
 }
 
@@ -27,8 +28,8 @@ Result<std::vector<StageAddress>> find_stages(const std::string& text, int timeo
     const size_t end = std::min(text.find(',', begin), text.size());
     std::string address = text.substr(begin, end - begin);
     if (address.find(':') == std::string::npos)
-      return make_error(StatusCode::invalid_argument,
-                        "pipeline must be host:port,host:port or mpi, not '" + text + "'");
+      return make_field_error(StatusCode::invalid_argument, "pipeline",
+                              "pipeline must be host:port,host:port or mpi, not '" + text + "'");
     stages.push_back({address, [address, timeout_ms] { return connect_tcp(address, timeout_ms); }});
     begin = end + 1;
   }

@@ -60,9 +60,9 @@ Result<std::vector<int32_t>> parse_split(const std::string& text, int32_t num_la
     next = rest < end ? rest + 1 : rest;
   }
   if (next < end || text.ends_with(',') || sum != num_layers || ends.size() != num_stages)
-    return make_error(StatusCode::invalid_argument,
-                      concat("pipeline_split must be ", num_stages, " numbers of layers with the sum ", num_layers,
-                             ", not '", text, "'"));
+    return make_field_error(StatusCode::invalid_argument, "pipeline_split",
+                            concat("pipeline_split must be ", num_stages, " numbers of layers with the sum ",
+                                   num_layers, ", not '", text, "'"));
   return ends;
 }
 

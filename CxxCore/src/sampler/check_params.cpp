@@ -12,11 +12,12 @@ namespace {
 constexpr size_t kMaxStopStrings = 64, kMaxStopBytes = 4096, kMaxStopIds = 1024, kMaxBiases = 65536, kMaxBanned = 4096,
                  kMaxBannedIds = 256;
 
+// `part`: of the field, as in "[3]".
 template <class T>
-Status out_of_range(const std::string& field, const char* limits, T value) {
+Status out_of_range(const char* field, const std::string& limits, T value, const std::string& part = {}) {
   std::ostringstream message;
-  message << field << " must be " << limits << ", got " << value;
-  return make_error(StatusCode::invalid_argument, message.str());
+  message << field << part << " must be " << limits << ", got " << value;
+  return make_field_error(StatusCode::invalid_argument, field, message.str());
 }
 
 Status check_dry(const DryParams& dry) {
@@ -57,23 +58,24 @@ Status check_numbers(const SamplingParams& p) {
     return out_of_range("frequency_penalty", "in [-2, 2]", p.frequency_penalty);
   if (p.max_tokens < 0) return out_of_range("max_tokens", "at least 1, or 0 for what fits", p.max_tokens);
   if (p.min_tokens < 0 || (p.max_tokens > 0 && p.min_tokens > p.max_tokens))
-    return out_of_range("min_tokens", "in [0, max_tokens]", p.min_tokens);
+    return out_of_range("min_tokens", p.max_tokens > 0 ? concat("in [0, ", p.max_tokens, "]") : "at least 0",
+                        p.min_tokens);
   if (p.thinking_budget < -1) return out_of_range("thinking_budget", "at least 0, or -1 for none", p.thinking_budget);
   if (p.num_top_logprobs < -1 || p.num_top_logprobs > kMaxTopLogprobs)
     return out_of_range("num_top_logprobs", "in [-1, 20]", p.num_top_logprobs);
   return ok_status();
 }
 
-std::string at(const char* field, size_t index) { return concat(field, "[", index, "]"); }
+std::string at(size_t index) { return concat("[", index, "]"); }
 
 Status check_banned(const SamplingParams& p, int32_t vocab_size, const std::string& ids) {
   if (p.banned.size() > kMaxBanned) return out_of_range("bad_words", "at most 4096 sequences", p.banned.size());
   for (size_t i = 0; i < p.banned.size(); ++i) {
     const std::vector<int32_t>& sequence = p.banned[i].ids;
     if (sequence.empty() || sequence.size() > kMaxBannedIds)
-      return out_of_range(at("bad_words", i), "of 1 to 256 tokens", sequence.size());
+      return out_of_range("bad_words", "of 1 to 256 tokens", sequence.size(), at(i));
     for (const int32_t id : sequence) {
-      if (id < 0 || id >= vocab_size) return out_of_range(at("bad_words", i), ids.c_str(), id);
+      if (id < 0 || id >= vocab_size) return out_of_range("bad_words", ids, id, at(i));
     }
   }
   return ok_status();
@@ -83,21 +85,20 @@ Status check_lists(const SamplingParams& p, int32_t vocab_size) {
   const std::string ids = concat("a token id in [0, ", vocab_size, ")");
   if (p.stop.size() > kMaxStopStrings) return out_of_range("stop", "at most 64 strings", p.stop.size());
   for (size_t i = 0; i < p.stop.size(); ++i) {
-    if (p.stop[i].empty()) return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", "an empty one");
+    if (p.stop[i].empty()) return out_of_range("stop", "a string of 1 to 4096 bytes", "an empty one", at(i));
     if (p.stop[i].size() > kMaxStopBytes)
-      return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", concat(p.stop[i].size(), " bytes"));
+      return out_of_range("stop", "a string of 1 to 4096 bytes", concat(p.stop[i].size(), " bytes"), at(i));
   }
   if (p.stop_ids.size() > kMaxStopIds) return out_of_range("stop_ids", "at most 1024 ids", p.stop_ids.size());
   for (size_t i = 0; i < p.stop_ids.size(); ++i) {
-    if (p.stop_ids[i] < 0 || p.stop_ids[i] >= vocab_size)
-      return out_of_range(at("stop_ids", i), ids.c_str(), p.stop_ids[i]);
+    if (p.stop_ids[i] < 0 || p.stop_ids[i] >= vocab_size) return out_of_range("stop_ids", ids, p.stop_ids[i], at(i));
   }
   if (p.logit_bias.size() > kMaxBiases) return out_of_range("logit_bias", "at most 65536 entries", p.logit_bias.size());
   for (size_t i = 0; i < p.logit_bias.size(); ++i) {
     const LogitBias& entry = p.logit_bias[i];
     if (entry.token_id < 0 || entry.token_id >= vocab_size)
-      return out_of_range(at("logit_bias", i) + ".token_id", ids.c_str(), entry.token_id);
-    if (!std::isfinite(entry.bias)) return out_of_range(at("logit_bias", i) + ".bias", "finite", entry.bias);
+      return out_of_range("logit_bias", ids, entry.token_id, at(i) + ".token_id");
+    if (!std::isfinite(entry.bias)) return out_of_range("logit_bias", "finite", entry.bias, at(i) + ".bias");
   }
   return check_banned(p, vocab_size, ids);
 }

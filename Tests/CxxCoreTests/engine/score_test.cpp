@@ -204,7 +204,7 @@ PAGODA_TEST(score_refuses_ids_and_counts_out_of_range) {
   CHECK_EQ(harness.add(request, 1, recorder).message, "answer token 1 is 97; ids of this model are 0 to 96");
   request.answer_ids.clear();
   request.num_prompt_logprobs = 21;
-  CHECK_EQ(harness.add(request, 2, recorder).message, "prompt_logprobs must be 0 to 20, or -1, not 21");
+  CHECK_EQ(harness.add(request, 2, recorder).message, "num_prompt_logprobs must be 0 to 20, or -1, not 21");
 }
 
 }  // namespace

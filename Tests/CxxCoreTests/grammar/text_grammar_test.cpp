@@ -129,6 +129,24 @@ PAGODA_TEST(grammar_too_many_ways_to_begin_are_an_error) {
   CHECK(refused.status.message.find("ambiguous") != std::string::npos);
 }
 
+PAGODA_TEST(grammar_errors_have_the_field_with_the_constraint) {
+  const auto tokenizer = make_awkward_tokenizer();
+  grammar::GrammarCache cache(tokenizer, tokenizer->vocab_size(), {end_id(*tokenizer)});
+  const auto field_of = [&](GrammarKind kind, const std::string& text) {
+    const Status status = cache.find_or_compile({kind, text}).status;
+    return std::string(status.field != nullptr ? status.field : "");
+  };
+  const std::string broken = R"({"type": "string", "pattern": "("})";
+  CHECK_EQ(field_of(GrammarKind::gbnf, "root := x"), "grammar");
+  CHECK_EQ(field_of(GrammarKind::json_schema, broken), "grammar");
+  CHECK_EQ(field_of(GrammarKind::tool_calls, R"({"tools": [{"name": "f", "strict": true, "parameters": {
+             "type": "object", "properties": {"a": )" +
+                                                 broken + "}}}]}"),
+           "tools");
+  // The form of an answer without a call.
+  CHECK_EQ(field_of(GrammarKind::tool_calls, R"({"tools": [{"name": "f"}], "value": )" + broken + "}"), "grammar");
+}
+
 PAGODA_TEST(grammar_text_refusals_name_the_reason) {
   const std::vector<std::pair<GrammarSpec, const char*>> rows{
       {{GrammarKind::regex, "(a"}, "regular expression"},

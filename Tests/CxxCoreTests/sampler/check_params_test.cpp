@@ -15,7 +15,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Row {
-  const char* field;  // the message must start with it
+  const char* field;  // the message must start with it; without a place such as "[1]" it is Status::field
   std::function<void(SamplingParams&)> change;
 };
 
@@ -81,6 +81,8 @@ PAGODA_TEST(sampling_params_out_of_range_are_named) {
     const Status status = check(row.change);
     CHECK(status.code == StatusCode::invalid_argument);
     if (status.message.rfind(row.field, 0) != 0) CHECK_EQ(status.message, std::string(row.field));
+    REQUIRE(status.field != nullptr);
+    CHECK_EQ(std::string(status.field), status.message.substr(0, status.message.find_first_of(" [")));
   }
 }
 
@@ -97,4 +99,6 @@ PAGODA_TEST(sampling_params_message_has_limits_and_value) {
   CHECK_EQ(check([](auto& p) { p.top_p = 1.5f; }).message, std::string("top_p must be in (0, 1], got 1.5"));
   CHECK_EQ(check([](auto& p) { p.stop_ids = {123}; }).message,
            std::string("stop_ids[0] must be a token id in [0, 100), got 123"));
+  CHECK_EQ(check([](auto& p) { p.max_tokens = 4, p.min_tokens = 5; }).message,
+           std::string("min_tokens must be in [0, 4], got 5"));
 }

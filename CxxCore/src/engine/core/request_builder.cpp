@@ -48,41 +48,46 @@ static int64_t thinking_budget_of(const Request& request, int64_t num_left) noex
 
 static Status bad(std::string why) { return make_error(StatusCode::invalid_argument, std::move(why)); }
 
-static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
+static Status bad(const char* field, std::string why) {
+  return make_field_error(StatusCode::invalid_argument, field, std::move(why));
+}
+
+static Status check_ids(const char* field, const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= vocab_size) {
-      return bad(concat(name, " token ", i, " is ", ids[i], "; ids of this model are 0 to ", vocab_size - 1));
+      return bad(field, concat(name, " token ", i, " is ", ids[i], "; ids of this model are 0 to ", vocab_size - 1));
     }
   }
   return ok_status();
 }
 
-static Status check_id(const char* name, const std::string& id) {
+static Status check_id(const char* field, const std::string& id) {
   if (id.size() <= kMaxIdBytes) return ok_status();
-  return bad(concat(name, " has ", id.size(), " bytes, at most ", kMaxIdBytes, " are allowed"));
+  return bad(field, concat(field, " has ", id.size(), " bytes, at most ", kMaxIdBytes, " are allowed"));
 }
 
 static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) {
-  if (ids.empty()) return bad("the prompt has no tokens");
-  return check_ids("prompt", ids, vocab_size);
+  if (ids.empty()) return bad("prompt_ids", "the prompt has no tokens");
+  return check_ids("prompt_ids", "prompt", ids, vocab_size);
 }
 
 // Checks requests that need more rows than the last one: scores of the prompt or of a recorded answer.
 static Status check_scores(const Request& request, int32_t vocab_size) {
-  PAGODA_RETURN_IF_ERROR(check_ids("answer", request.answer_ids, vocab_size));
-  PAGODA_RETURN_IF_ERROR(check_ids("prediction", request.prediction_ids, vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_ids("answer_ids", "answer", request.answer_ids, vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_ids("prediction_ids", "prediction", request.prediction_ids, vocab_size));
   if (request.num_prompt_logprobs >= -1 && request.num_prompt_logprobs <= sampler::kMaxTopLogprobs) return ok_status();
-  return bad(
-      concat("prompt_logprobs must be 0 to ", sampler::kMaxTopLogprobs, ", or -1, not ", request.num_prompt_logprobs));
+  return bad("num_prompt_logprobs", concat("num_prompt_logprobs must be 0 to ", sampler::kMaxTopLogprobs,
+                                           ", or -1, not ", request.num_prompt_logprobs));
 }
 
 // Validates the output options against the model's capabilities.
 Status RequestBuilder::check_outputs(const Request& request) const {
   if (!request.sampling.stop.empty() && !config_.tokenizer)
-    return bad("stop strings need a tokenizer, and this model folder has none");
+    return bad("stop", "stop strings need a tokenizer, and this model folder has none");
   if (request.sampling.thinking_budget >= 0 && !thinking_format_.is_known())
-    return make_error(StatusCode::unsupported,
-                      "thinking_budget needs a model with the tokens <think> and </think>, and this one has none");
+    return make_field_error(
+        StatusCode::unsupported, "thinking_budget",
+        "thinking_budget needs a model with the tokens <think> and </think>, and this one has none");
   if (request.pooling != Pooling::none && (config_.hidden_size == 0 || !gives_states_))
     return make_error(StatusCode::unsupported, "this model does not support embeddings");
   if (request.pooling != Pooling::none && (request.num_prompt_logprobs >= 0 || !request.answer_ids.empty()))
@@ -90,7 +95,7 @@ Status RequestBuilder::check_outputs(const Request& request) const {
   if (request.row_callback && (request.pooling != Pooling::none || !request.answer_ids.empty()))
     return bad("embeddings and checked answers exclude changes of logits");
   if (request.grammar.kind != GrammarKind::none && request.sampling.ignore_eos)
-    return bad("ignore_eos and a grammar exclude each other");
+    return bad("ignore_eos", "ignore_eos and a grammar exclude each other");
   return ok_status();
 }
 
@@ -111,7 +116,8 @@ Status RequestBuilder::set_up_adapter(const Request& request, ActiveRequest& act
   if (request.lora.empty()) return ok_status();
   if (config_.adapters) active.adapter = config_.adapters->find(request.lora);
   if (!active.adapter)
-    return make_error(StatusCode::not_found, "no LoRA adapter named " + io::quoted(request.lora) + " is loaded");
+    return make_field_error(StatusCode::not_found, "lora",
+                            "no LoRA adapter named " + io::quoted(request.lora) + " is loaded");
   active.sequence.adapter = active.adapter->slot;
   active.sequence.cache_salt = adapter_salt(*active.adapter, request.cache_salt);
   return ok_status();
@@ -122,24 +128,25 @@ Status RequestBuilder::place_images(const Request& request, ActiveRequest& activ
   request::Sequence& sequence = active.sequence;
   const std::vector<int32_t>& ids = request.prompt_ids;
   if (request.images.empty()) return ok_status();
-  if (!config_.tower) return make_error(StatusCode::unsupported, "the model takes no images: " + config_.no_images);
+  if (!config_.tower)
+    return make_field_error(StatusCode::unsupported, "images", "the model takes no images: " + config_.no_images);
   if (request.num_prompt_logprobs >= 0 || !request.answer_ids.empty())
-    return bad("images exclude log probabilities of the prompt and checked answers");
+    return bad("num_prompt_logprobs", "images exclude log probabilities of the prompt and checked answers");
   const int32_t merge = config_.tower->config().merge_size, pad = config_.tower->config().image_token_id;
   int32_t end = 0, position = 0;
   for (size_t i = 0; i < request.images.size(); ++i) {
     const PreparedImage& image = request.images[i].image;
     const int32_t begin = request.images[i].first_token, count = image.num_tokens();
     if (Status status = config_.tower->check(image); !status.is_ok())
-      return make_error(status.code, concat("image ", i, ": ", status.message));
+      return make_field_error(status.code, "images", concat("image ", i, ": ", status.message));
     if (begin < end || begin > static_cast<int64_t>(ids.size()) - count)
-      return bad(concat("image ", i, " has ", count, " tokens from ", begin, ", which overlap another image ",
-                        "or the end of a prompt of ", ids.size(), " tokens"));
+      return bad("images", concat("image ", i, " has ", count, " tokens from ", begin, ", which overlap another image ",
+                                  "or the end of a prompt of ", ids.size(), " tokens"));
     position += begin - end;
     for (int32_t token = begin; token < begin + count; ++token) {
       if (ids[static_cast<size_t>(token)] != pad)
-        return bad(concat("token ", token, " is ", ids[static_cast<size_t>(token)], "; image ", i, " needs ", count,
-                          " tokens ", pad, " from ", begin));
+        return bad("images", concat("token ", token, " is ", ids[static_cast<size_t>(token)], "; image ", i, " needs ",
+                                    count, " tokens ", pad, " from ", begin));
       sequence.tokens[static_cast<size_t>(token)] = request::image_key(image.identity(), token - begin);
     }
     sequence.images.push_back(

@@ -14,15 +14,17 @@ namespace {
 Result<int64_t> chosen_bytes(const EngineOptions& options, const model::WeightsSummary& weights,
                              const device::Device& device, int64_t least) {
   if (weights.expert_bytes == 0)
-    return make_error(StatusCode::unsupported, "expert_memory_bytes needs a model with a mixture of experts");
+    return make_field_error(StatusCode::unsupported, "expert_memory_bytes",
+                            "expert_memory_bytes needs a model with a mixture of experts");
   if (!device.streams_experts())
-    return make_error(StatusCode::unsupported, concat("expert_memory_bytes: the device ", device.info().name,
-                                                      " keeps all experts in its memory; the device cpu can read them "
-                                                      "from the files"));
+    return make_field_error(StatusCode::unsupported, "expert_memory_bytes",
+                            concat("expert_memory_bytes: the device ", device.info().name,
+                                   " keeps all experts in its memory; the device cpu can read them "
+                                   "from the files"));
   if (options.expert_memory_bytes < least)
-    return make_error(StatusCode::out_of_memory,
-                      concat("expert_memory_bytes of ", options.expert_memory_bytes,
-                             " bytes is less than one expert of every size, which takes ", least, " bytes"));
+    return make_field_error(StatusCode::out_of_memory, "expert_memory_bytes",
+                            concat("expert_memory_bytes of ", options.expert_memory_bytes,
+                                   " bytes is less than one expert of every size, which takes ", least, " bytes"));
   return std::min(options.expert_memory_bytes, weights.expert_bytes);
 }
 

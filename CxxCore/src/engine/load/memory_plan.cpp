@@ -37,7 +37,8 @@ std::string plan_text(const MemoryPlan& p) {
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
   if (value >= low && value <= high) return ok_status();
-  return make_error(StatusCode::invalid_argument, concat(name, " must be ", low, " to ", high, ", not ", value));
+  return make_field_error(StatusCode::invalid_argument, name,
+                          concat(name, " must be ", low, " to ", high, ", not ", value));
 }
 
 // Blocks for the tokens that are cached by default, within the share of the remaining memory.
@@ -116,31 +117,35 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("expert_memory_bytes", options.expert_memory_bytes, 0, int64_t{1} << 50));
   if (!options.pipeline.empty() && options.expert_memory_bytes > 0)
-    return make_error(StatusCode::unsupported, "pipeline and expert_memory_bytes exclude each other");
+    return make_field_error(StatusCode::unsupported, "expert_memory_bytes",
+                            "pipeline and expert_memory_bytes exclude each other");
   PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("lora_bytes", options.lora_bytes, 0, int64_t{1} << 50));
   if (!options.pipeline.empty() && (!options.loras.empty() || options.lora_bytes > 0))
-    return make_error(StatusCode::unsupported, "pipeline and LoRA adapters exclude each other");
+    return make_field_error(StatusCode::unsupported, "pipeline", "pipeline and LoRA adapters exclude each other");
   PAGODA_RETURN_IF_ERROR(check_range("max_image_tokens", options.max_image_tokens, 1, 1 << 16));
   PAGODA_RETURN_IF_ERROR(check_range("image_cache_bytes", options.image_cache_bytes, 0, int64_t{1} << 50));
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
-    return make_error(StatusCode::invalid_argument,
-                      concat("max_step_ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
+    return make_field_error(StatusCode::invalid_argument, "max_step_ms",
+                            concat("max_step_ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
   PAGODA_RETURN_IF_ERROR(check_range("max_drafts", options.max_drafts, 0, speculate::kMaxPositions));
   if (options.speculation != "auto" && options.speculation != "off" && options.speculation != "lookup" &&
       options.speculation != "mtp")
-    return make_error(StatusCode::invalid_argument,
-                      "speculation must be auto, off, mtp or lookup, not " + options.speculation);
+    return make_field_error(StatusCode::invalid_argument, "speculation",
+                            "speculation must be auto, off, mtp or lookup, not " + options.speculation);
   PAGODA_RETURN_IF_ERROR(check_range("pipeline_timeout_ms", options.pipeline_timeout_ms, 100, 3'600'000));
   if (!options.pipeline.empty() && !options.prefix_cache_dir.empty())
-    return make_error(StatusCode::unsupported, "pipeline and prefix_cache_dir exclude each other");
+    return make_field_error(StatusCode::unsupported, "prefix_cache_dir",
+                            "pipeline and prefix_cache_dir exclude each other");
   if (!options.pipeline.empty() && options.host_cache_bytes > 0)
-    return make_error(StatusCode::unsupported, "pipeline and host_cache_bytes exclude each other");
+    return make_field_error(StatusCode::unsupported, "host_cache_bytes",
+                            "pipeline and host_cache_bytes exclude each other");
   if (!options.pipeline.empty() && (options.speculation == "mtp" || options.speculation == "lookup"))
-    return make_error(StatusCode::unsupported,
-                      "pipeline and speculation " + options.speculation + " exclude each other");
+    return make_field_error(StatusCode::unsupported, "speculation",
+                            "pipeline and speculation " + options.speculation + " exclude each other");
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
-    return make_error(StatusCode::invalid_argument, concat("block_size must be 8, 16 or 32, not ", options.block_size));
+    return make_field_error(StatusCode::invalid_argument, "block_size",
+                            concat("block_size must be 8, 16 or 32, not ", options.block_size));
   return ok_status();
 }
 
@@ -179,17 +184,17 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   plan.checkpoint_bytes = limits.num_checkpoints * plan.state_slot_bytes;
 
   if (options.max_model_len > config.context_length)
-    return make_error(StatusCode::invalid_argument,
-                      concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
-                             config.context_length, " tokens"));
+    return make_field_error(StatusCode::invalid_argument, "max_model_len",
+                            concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
+                                   config.context_length, " tokens"));
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
   const int64_t num_blocks =
       choose_num_blocks(options, plan, default_cache_share(device.info()),
                         default_cache_tokens(device.info(), wanted_len, limits.max_num_seqs, options.max_model_len));
   if (num_blocks < 1)
-    return make_error(StatusCode::out_of_memory,
-                      concat("kv_cache_bytes of ", options.kv_cache_bytes,
-                             " bytes is less than one KV block, which takes ", plan.kv_block_bytes, " bytes"));
+    return make_field_error(StatusCode::out_of_memory, "kv_cache_bytes",
+                            concat("kv_cache_bytes of ", options.kv_cache_bytes,
+                                   " bytes is less than one KV block, which takes ", plan.kv_block_bytes, " bytes"));
   set_num_blocks(plan, num_blocks, wanted_len);
   if (limits.num_checkpoints > 0)
     limits.max_state_saves = std::min(limits.max_num_seqs + kSavesBesideSequences, limits.num_checkpoints);
@@ -209,9 +214,9 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
                                                      size_text(plan.total_bytes()) + "; the device allows " +
                                                      size_text(plan.device_limit_bytes));
   if (plan.host_cache_bytes > device::host::memory_limit_bytes())
-    return make_error(StatusCode::out_of_memory, "host_cache_bytes is " + size_text(plan.host_cache_bytes) +
-                                                     "; the host allows " +
-                                                     size_text(device::host::memory_limit_bytes()));
+    return make_field_error(StatusCode::out_of_memory, "host_cache_bytes",
+                            "host_cache_bytes is " + size_text(plan.host_cache_bytes) + "; the host allows " +
+                                size_text(device::host::memory_limit_bytes()));
   return plan;
 }
 

@@ -115,9 +115,11 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && p.config.has_streams())
-    return make_error(StatusCode::unsupported, "speculation mtp is not supported for " + p.config.architecture);
+    return make_field_error(StatusCode::unsupported, "speculation",
+                            "speculation mtp is not supported for " + p.config.architecture);
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
-    return make_error(StatusCode::unsupported, "speculation mtp needs a model with an MTP head, and this one has none");
+    return make_field_error(StatusCode::unsupported, "speculation",
+                            "speculation mtp needs a model with an MTP head, and this one has none");
   PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));
   PAGODA_ASSIGN_OR_RETURN(p.cache_types.kv, model::choose_kv_dtype(options.kv_dtype, p.dtype));
   PAGODA_ASSIGN_OR_RETURN(p.cache_types.state, model::choose_state_dtype(options.state_dtype));

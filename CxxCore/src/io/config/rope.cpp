@@ -218,7 +218,8 @@ RopeConfig read_rope_config(ConfigFields& section, const ModelConfig& config, La
 
 Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
   const auto refuse = [&](const std::string& why) {
-    return make_error(StatusCode::invalid_argument, "rope scaling " + io::quoted(choice) + " " + why);
+    return make_field_error(StatusCode::invalid_argument, "rope_scaling",
+                            "rope scaling " + io::quoted(choice) + " " + why);
   };
   std::vector<std::string> words(1);
   for (char c : choice) c == ':' ? static_cast<void>(words.emplace_back()) : words.back().push_back(c);

@@ -35,6 +35,41 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
   CHECK(message([](EngineOptions& o) { o.device = "abacus"; }).find("abacus") != std::string::npos);
 }
 
+// Clients have names of their own for the options, and tell by the field which one an error is about.
+PAGODA_TEST(engine_errors_of_options_have_their_field) {
+  struct Row {
+    const char* field;
+    void (*change)(EngineOptions& options);
+  };
+  const Row rows[] = {
+      {"num_threads", [](EngineOptions& o) { o.num_threads = -1; }},
+      {"block_size", [](EngineOptions& o) { o.block_size = 7; }},
+      {"max_num_seqs", [](EngineOptions& o) { o.max_num_seqs = 4097; }},
+      {"max_model_len", [](EngineOptions& o) { o.max_model_len = 1 << 20; }},
+      {"max_step_ms", [](EngineOptions& o) { o.max_step_ms = -2; }},
+      {"kv_cache_bytes", [](EngineOptions& o) { o.kv_cache_bytes = 5; }},
+      {"speculation", [](EngineOptions& o) { o.speculation = "always"; }},
+      {"dtype", [](EngineOptions& o) { o.dtype = "int3"; }},
+      {"kv_dtype", [](EngineOptions& o) { o.kv_dtype = "int3"; }},
+      {"quantize", [](EngineOptions& o) { o.quantize = "int3"; }},
+      {"expert_memory_bytes", [](EngineOptions& o) { o.expert_memory_bytes = 1 << 20; }},
+      {"host_cache_bytes", [](EngineOptions& o) { o.pipeline = "a:1", o.host_cache_bytes = 1; }},
+      {"prefix_cache_dir", [](EngineOptions& o) { o.pipeline = "a:1", o.prefix_cache_dir = "/x"; }},
+  };
+  for (const Row& row : rows) {
+    EngineOptions options = cpu_options();
+    row.change(options);
+    const Status status = inspect(mini(), options).status;
+    REQUIRE(status.field != nullptr);
+    CHECK_EQ(std::string(status.field), row.field);
+    CHECK(status.message.find(row.field) != std::string::npos);
+  }
+  EngineOptions options = cpu_options();
+  options.rope_scaling = "spiral:2";
+  CHECK_EQ(std::string(inspect(mini(), options).status.field), "rope_scaling");
+  CHECK(inspect({test::temporary_dir() + "/none", {}}, cpu_options()).status.field == nullptr);
+}
+
 PAGODA_TEST(engine_missing_folders_and_files_are_named) {
   const auto absent = inspect({test::temporary_dir() + "/none", {}}, cpu_options());
   CHECK(absent.status.code == StatusCode::not_found);
