@@ -95,67 +95,76 @@ inline constexpr KernelId f32 = {39, "expert_matmul_f32"};
 inline constexpr KernelId f16 = {40, "expert_matmul_f16"};
 enum Binding : int { x = 0, w = 1, order = 2, tiles = 3, out = 4, args = 5 };
 }  // namespace expert_matmul
+namespace expert_scalar {
+inline constexpr KernelId bf16_1 = {41, "expert_scalar_bf16_1"};
+inline constexpr KernelId bf16_2 = {42, "expert_scalar_bf16_2"};
+inline constexpr KernelId q8_1 = {43, "expert_scalar_q8_1"};
+inline constexpr KernelId q8_2 = {44, "expert_scalar_q8_2"};
+inline constexpr KernelId q4_1 = {45, "expert_scalar_q4_1"};
+inline constexpr KernelId q4_2 = {46, "expert_scalar_q4_2"};
+enum Binding : int { x = 0, w = 1, w_steps = 2, w_scales = 3, order = 4, tiles = 5, out = 6, args = 7 };
+}  // namespace expert_scalar
 namespace expert_tiles {
-inline constexpr KernelId kernel = {41, "expert_tiles"};
+inline constexpr KernelId kernel = {47, "expert_tiles"};
 enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
 }  // namespace expert_tiles
 namespace full_attention {
-inline constexpr KernelId bf16_8 = {42, "full_attention_bf16_8"};
-inline constexpr KernelId bf16_9 = {43, "full_attention_bf16_9"};
-inline constexpr KernelId bf16_16 = {44, "full_attention_bf16_16"};
+inline constexpr KernelId bf16_8 = {48, "full_attention_bf16_8"};
+inline constexpr KernelId bf16_9 = {49, "full_attention_bf16_9"};
+inline constexpr KernelId bf16_16 = {50, "full_attention_bf16_16"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, out = 6, args = 7 };
 }  // namespace full_attention
 namespace gated_rms_norm {
-inline constexpr KernelId kernel = {45, "gated_rms_norm"};
+inline constexpr KernelId kernel = {51, "gated_rms_norm"};
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
 }  // namespace gated_rms_norm
 namespace gather_rows {
-inline constexpr KernelId kernel = {46, "gather_rows"};
+inline constexpr KernelId kernel = {52, "gather_rows"};
 enum Binding : int { x = 0, rows = 1, out = 2, args = 3 };
 }  // namespace gather_rows
 namespace gdn_decode {
-inline constexpr KernelId k128 = {47, "gdn_decode_128"};
-inline constexpr KernelId k256 = {48, "gdn_decode_256"};
-inline constexpr KernelId conv_128 = {49, "gdn_decode_conv_128"};
-inline constexpr KernelId conv_256 = {50, "gdn_decode_conv_256"};
+inline constexpr KernelId k128 = {53, "gdn_decode_128"};
+inline constexpr KernelId k256 = {54, "gdn_decode_256"};
+inline constexpr KernelId conv_128 = {55, "gdn_decode_conv_128"};
+inline constexpr KernelId conv_256 = {56, "gdn_decode_conv_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, conv_x = 15, conv_weight = 16, conv_tail = 17, args = 18 };
 }  // namespace gdn_decode
 namespace gdn_prefill {
-inline constexpr KernelId k128 = {51, "gdn_prefill_128"};
-inline constexpr KernelId k256 = {52, "gdn_prefill_256"};
+inline constexpr KernelId k128 = {57, "gdn_prefill_128"};
+inline constexpr KernelId k256 = {58, "gdn_prefill_256"};
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
 namespace gdn_prepare {
-inline constexpr KernelId k128 = {53, "gdn_prepare_128"};
-inline constexpr KernelId k256 = {54, "gdn_prepare_256"};
+inline constexpr KernelId k128 = {59, "gdn_prepare_128"};
+inline constexpr KernelId k256 = {60, "gdn_prepare_256"};
 enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
 }  // namespace gdn_prepare
 namespace gelu {
-inline constexpr KernelId kernel = {55, "gelu"};
+inline constexpr KernelId kernel = {61, "gelu"};
 enum Binding : int { x = 0, args = 1 };
 }  // namespace gelu
 namespace gelu_mul {
-inline constexpr KernelId kernel = {56, "gelu_mul"};
+inline constexpr KernelId kernel = {62, "gelu_mul"};
 enum Binding : int { x = 0, out = 1, args = 2 };
 }  // namespace gelu_mul
 namespace scale_rows {
-inline constexpr KernelId kernel = {57, "scale_rows"};
+inline constexpr KernelId kernel = {63, "scale_rows"};
 enum Binding : int { x = 0, args = 1 };
 }  // namespace scale_rows
 namespace kda {
-inline constexpr KernelId k128 = {58, "kda_128"};
-inline constexpr KernelId k256 = {59, "kda_256"};
+inline constexpr KernelId k128 = {64, "kda_128"};
+inline constexpr KernelId k256 = {65, "kda_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, args = 15 };
 }  // namespace kda
 namespace latent_attention {
-inline constexpr KernelId f32 = {60, "latent_attention_f32"};
-inline constexpr KernelId f16 = {61, "latent_attention_f16"};
-inline constexpr KernelId bf16 = {62, "latent_attention_bf16"};
-inline constexpr KernelId i8 = {63, "latent_attention_i8"};
+inline constexpr KernelId f32 = {66, "latent_attention_f32"};
+inline constexpr KernelId f16 = {67, "latent_attention_f16"};
+inline constexpr KernelId bf16 = {68, "latent_attention_bf16"};
+inline constexpr KernelId i8 = {69, "latent_attention_i8"};
 enum Binding : int { q = 0, cache = 1, cu_seqlens = 2, context_lens = 3, block_tables = 4, partials = 5, out = 6, args = 7 };
 }  // namespace latent_attention
 namespace latent_attention_reduce {
-inline constexpr KernelId kernel = {64, "latent_attention_reduce"};
+inline constexpr KernelId kernel = {70, "latent_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, out = 3, args = 4 };
 }  // namespace latent_attention_reduce
 namespace latent_attention_constants {
@@ -165,122 +174,146 @@ inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace latent_attention_constants
 namespace layer_norm {
-inline constexpr KernelId kernel = {65, "layer_norm"};
+inline constexpr KernelId kernel = {71, "layer_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, bias = 3, out = 4, args = 5 };
 }  // namespace layer_norm
 namespace layer_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace layer_norm_constants
 namespace matmul_f32 {
-inline constexpr KernelId kernel = {66, "matmul_f32"};
+inline constexpr KernelId kernel = {72, "matmul_f32"};
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
-inline constexpr KernelId f16_1_1 = {67, "matmul_few_f16_1_1"};
-inline constexpr KernelId f16_1_2 = {68, "matmul_few_f16_1_2"};
-inline constexpr KernelId f16_1_4 = {69, "matmul_few_f16_1_4"};
-inline constexpr KernelId f16_1_8 = {70, "matmul_few_f16_1_8"};
-inline constexpr KernelId f16_2_1 = {71, "matmul_few_f16_2_1"};
-inline constexpr KernelId f16_2_2 = {72, "matmul_few_f16_2_2"};
-inline constexpr KernelId f16_2_4 = {73, "matmul_few_f16_2_4"};
-inline constexpr KernelId f16_2_8 = {74, "matmul_few_f16_2_8"};
-inline constexpr KernelId bf16_1_1 = {75, "matmul_few_bf16_1_1"};
-inline constexpr KernelId bf16_1_2 = {76, "matmul_few_bf16_1_2"};
-inline constexpr KernelId bf16_1_4 = {77, "matmul_few_bf16_1_4"};
-inline constexpr KernelId bf16_1_8 = {78, "matmul_few_bf16_1_8"};
-inline constexpr KernelId bf16_2_1 = {79, "matmul_few_bf16_2_1"};
-inline constexpr KernelId bf16_2_2 = {80, "matmul_few_bf16_2_2"};
-inline constexpr KernelId bf16_2_4 = {81, "matmul_few_bf16_2_4"};
-inline constexpr KernelId bf16_2_8 = {82, "matmul_few_bf16_2_8"};
-inline constexpr KernelId q8_1_1 = {83, "matmul_few_q8_1_1"};
-inline constexpr KernelId q8_1_2 = {84, "matmul_few_q8_1_2"};
-inline constexpr KernelId q8_1_4 = {85, "matmul_few_q8_1_4"};
-inline constexpr KernelId q8_1_8 = {86, "matmul_few_q8_1_8"};
-inline constexpr KernelId q8_2_1 = {87, "matmul_few_q8_2_1"};
-inline constexpr KernelId q8_2_2 = {88, "matmul_few_q8_2_2"};
-inline constexpr KernelId q8_2_4 = {89, "matmul_few_q8_2_4"};
-inline constexpr KernelId q8_2_8 = {90, "matmul_few_q8_2_8"};
-inline constexpr KernelId q4_1_1 = {91, "matmul_few_q4_1_1"};
-inline constexpr KernelId q4_1_2 = {92, "matmul_few_q4_1_2"};
-inline constexpr KernelId q4_1_4 = {93, "matmul_few_q4_1_4"};
-inline constexpr KernelId q4_1_8 = {94, "matmul_few_q4_1_8"};
-inline constexpr KernelId q4_2_1 = {95, "matmul_few_q4_2_1"};
-inline constexpr KernelId q4_2_2 = {96, "matmul_few_q4_2_2"};
-inline constexpr KernelId q4_2_4 = {97, "matmul_few_q4_2_4"};
-inline constexpr KernelId q4_2_8 = {98, "matmul_few_q4_2_8"};
-inline constexpr KernelId direct_bf16_1_1 = {99, "matmul_few_direct_bf16_1_1"};
-inline constexpr KernelId direct_bf16_2_1 = {100, "matmul_few_direct_bf16_2_1"};
-inline constexpr KernelId made_bf16_1_1 = {101, "matmul_few_made_bf16_1_1"};
-inline constexpr KernelId made_bf16_4_1 = {102, "matmul_few_made_bf16_4_1"};
-inline constexpr KernelId direct_q8_1_1 = {103, "matmul_few_direct_q8_1_1"};
-inline constexpr KernelId direct_q8_2_1 = {104, "matmul_few_direct_q8_2_1"};
-inline constexpr KernelId made_q8_1_1 = {105, "matmul_few_made_q8_1_1"};
-inline constexpr KernelId made_q8_4_1 = {106, "matmul_few_made_q8_4_1"};
-inline constexpr KernelId direct_q4_1_1 = {107, "matmul_few_direct_q4_1_1"};
-inline constexpr KernelId direct_q4_2_1 = {108, "matmul_few_direct_q4_2_1"};
-inline constexpr KernelId made_q4_1_1 = {109, "matmul_few_made_q4_1_1"};
-inline constexpr KernelId made_q4_4_1 = {110, "matmul_few_made_q4_4_1"};
-inline constexpr KernelId direct_s4_1_1 = {111, "matmul_few_direct_s4_1_1"};
-inline constexpr KernelId direct_s4_2_1 = {112, "matmul_few_direct_s4_2_1"};
-inline constexpr KernelId s4_2_1 = {113, "matmul_few_s4_2_1"};
-inline constexpr KernelId s4_2_2 = {114, "matmul_few_s4_2_2"};
-inline constexpr KernelId s4_2_4 = {115, "matmul_few_s4_2_4"};
-inline constexpr KernelId s4_2_8 = {116, "matmul_few_s4_2_8"};
-inline constexpr KernelId direct_s8_1_1 = {117, "matmul_few_direct_s8_1_1"};
-inline constexpr KernelId direct_s8_2_1 = {118, "matmul_few_direct_s8_2_1"};
-inline constexpr KernelId s8_2_1 = {119, "matmul_few_s8_2_1"};
-inline constexpr KernelId s8_2_2 = {120, "matmul_few_s8_2_2"};
-inline constexpr KernelId s8_2_4 = {121, "matmul_few_s8_2_4"};
-inline constexpr KernelId s8_2_8 = {122, "matmul_few_s8_2_8"};
-inline constexpr KernelId direct_s8f_1_1 = {123, "matmul_few_direct_s8f_1_1"};
-inline constexpr KernelId direct_s8f_2_1 = {124, "matmul_few_direct_s8f_2_1"};
-inline constexpr KernelId s8f_2_1 = {125, "matmul_few_s8f_2_1"};
-inline constexpr KernelId s8f_2_2 = {126, "matmul_few_s8f_2_2"};
-inline constexpr KernelId s8f_2_4 = {127, "matmul_few_s8f_2_4"};
-inline constexpr KernelId s8f_2_8 = {128, "matmul_few_s8f_2_8"};
+inline constexpr KernelId f16_1_1 = {73, "matmul_few_f16_1_1"};
+inline constexpr KernelId f16_1_2 = {74, "matmul_few_f16_1_2"};
+inline constexpr KernelId f16_1_4 = {75, "matmul_few_f16_1_4"};
+inline constexpr KernelId f16_1_8 = {76, "matmul_few_f16_1_8"};
+inline constexpr KernelId f16_2_1 = {77, "matmul_few_f16_2_1"};
+inline constexpr KernelId f16_2_2 = {78, "matmul_few_f16_2_2"};
+inline constexpr KernelId f16_2_4 = {79, "matmul_few_f16_2_4"};
+inline constexpr KernelId f16_2_8 = {80, "matmul_few_f16_2_8"};
+inline constexpr KernelId bf16_1_1 = {81, "matmul_few_bf16_1_1"};
+inline constexpr KernelId bf16_1_2 = {82, "matmul_few_bf16_1_2"};
+inline constexpr KernelId bf16_1_4 = {83, "matmul_few_bf16_1_4"};
+inline constexpr KernelId bf16_1_8 = {84, "matmul_few_bf16_1_8"};
+inline constexpr KernelId bf16_2_1 = {85, "matmul_few_bf16_2_1"};
+inline constexpr KernelId bf16_2_2 = {86, "matmul_few_bf16_2_2"};
+inline constexpr KernelId bf16_2_4 = {87, "matmul_few_bf16_2_4"};
+inline constexpr KernelId bf16_2_8 = {88, "matmul_few_bf16_2_8"};
+inline constexpr KernelId q8_1_1 = {89, "matmul_few_q8_1_1"};
+inline constexpr KernelId q8_1_2 = {90, "matmul_few_q8_1_2"};
+inline constexpr KernelId q8_1_4 = {91, "matmul_few_q8_1_4"};
+inline constexpr KernelId q8_1_8 = {92, "matmul_few_q8_1_8"};
+inline constexpr KernelId q8_2_1 = {93, "matmul_few_q8_2_1"};
+inline constexpr KernelId q8_2_2 = {94, "matmul_few_q8_2_2"};
+inline constexpr KernelId q8_2_4 = {95, "matmul_few_q8_2_4"};
+inline constexpr KernelId q8_2_8 = {96, "matmul_few_q8_2_8"};
+inline constexpr KernelId q4_1_1 = {97, "matmul_few_q4_1_1"};
+inline constexpr KernelId q4_1_2 = {98, "matmul_few_q4_1_2"};
+inline constexpr KernelId q4_1_4 = {99, "matmul_few_q4_1_4"};
+inline constexpr KernelId q4_1_8 = {100, "matmul_few_q4_1_8"};
+inline constexpr KernelId q4_2_1 = {101, "matmul_few_q4_2_1"};
+inline constexpr KernelId q4_2_2 = {102, "matmul_few_q4_2_2"};
+inline constexpr KernelId q4_2_4 = {103, "matmul_few_q4_2_4"};
+inline constexpr KernelId q4_2_8 = {104, "matmul_few_q4_2_8"};
+inline constexpr KernelId direct_bf16_1_1 = {105, "matmul_few_direct_bf16_1_1"};
+inline constexpr KernelId direct_bf16_2_1 = {106, "matmul_few_direct_bf16_2_1"};
+inline constexpr KernelId made_bf16_1_1 = {107, "matmul_few_made_bf16_1_1"};
+inline constexpr KernelId made_bf16_4_1 = {108, "matmul_few_made_bf16_4_1"};
+inline constexpr KernelId direct_q8_1_1 = {109, "matmul_few_direct_q8_1_1"};
+inline constexpr KernelId direct_q8_2_1 = {110, "matmul_few_direct_q8_2_1"};
+inline constexpr KernelId made_q8_1_1 = {111, "matmul_few_made_q8_1_1"};
+inline constexpr KernelId made_q8_4_1 = {112, "matmul_few_made_q8_4_1"};
+inline constexpr KernelId direct_q4_1_1 = {113, "matmul_few_direct_q4_1_1"};
+inline constexpr KernelId direct_q4_2_1 = {114, "matmul_few_direct_q4_2_1"};
+inline constexpr KernelId made_q4_1_1 = {115, "matmul_few_made_q4_1_1"};
+inline constexpr KernelId made_q4_4_1 = {116, "matmul_few_made_q4_4_1"};
+inline constexpr KernelId direct_s4_1_1 = {117, "matmul_few_direct_s4_1_1"};
+inline constexpr KernelId direct_s4_2_1 = {118, "matmul_few_direct_s4_2_1"};
+inline constexpr KernelId s4_2_1 = {119, "matmul_few_s4_2_1"};
+inline constexpr KernelId s4_2_2 = {120, "matmul_few_s4_2_2"};
+inline constexpr KernelId s4_2_4 = {121, "matmul_few_s4_2_4"};
+inline constexpr KernelId s4_2_8 = {122, "matmul_few_s4_2_8"};
+inline constexpr KernelId direct_s8_1_1 = {123, "matmul_few_direct_s8_1_1"};
+inline constexpr KernelId direct_s8_2_1 = {124, "matmul_few_direct_s8_2_1"};
+inline constexpr KernelId s8_2_1 = {125, "matmul_few_s8_2_1"};
+inline constexpr KernelId s8_2_2 = {126, "matmul_few_s8_2_2"};
+inline constexpr KernelId s8_2_4 = {127, "matmul_few_s8_2_4"};
+inline constexpr KernelId s8_2_8 = {128, "matmul_few_s8_2_8"};
+inline constexpr KernelId direct_s8f_1_1 = {129, "matmul_few_direct_s8f_1_1"};
+inline constexpr KernelId direct_s8f_2_1 = {130, "matmul_few_direct_s8f_2_1"};
+inline constexpr KernelId s8f_2_1 = {131, "matmul_few_s8f_2_1"};
+inline constexpr KernelId s8f_2_2 = {132, "matmul_few_s8f_2_2"};
+inline constexpr KernelId s8f_2_4 = {133, "matmul_few_s8f_2_4"};
+inline constexpr KernelId s8f_2_8 = {134, "matmul_few_s8f_2_8"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
-inline constexpr KernelId kernel = {129, "matmul_rows_bf16"};
+inline constexpr KernelId kernel = {135, "matmul_rows_bf16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, args = 4 };
 }  // namespace matmul_rows_bf16
 namespace matmul_rows_f16 {
-inline constexpr KernelId kernel = {130, "matmul_rows_f16"};
+inline constexpr KernelId kernel = {136, "matmul_rows_f16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows_f16
+namespace matmul_scalar {
+inline constexpr KernelId f16_1 = {137, "matmul_scalar_f16_1"};
+inline constexpr KernelId f16_2 = {138, "matmul_scalar_f16_2"};
+inline constexpr KernelId f16_4 = {139, "matmul_scalar_f16_4"};
+inline constexpr KernelId direct_bf16_1 = {140, "matmul_scalar_direct_bf16_1"};
+inline constexpr KernelId direct_bf16_2 = {141, "matmul_scalar_direct_bf16_2"};
+inline constexpr KernelId direct_bf16_4 = {142, "matmul_scalar_direct_bf16_4"};
+inline constexpr KernelId made_bf16_1 = {143, "matmul_scalar_made_bf16_1"};
+inline constexpr KernelId made_bf16_2 = {144, "matmul_scalar_made_bf16_2"};
+inline constexpr KernelId made_bf16_4 = {145, "matmul_scalar_made_bf16_4"};
+inline constexpr KernelId direct_q8_1 = {146, "matmul_scalar_direct_q8_1"};
+inline constexpr KernelId direct_q8_2 = {147, "matmul_scalar_direct_q8_2"};
+inline constexpr KernelId direct_q8_4 = {148, "matmul_scalar_direct_q8_4"};
+inline constexpr KernelId made_q8_1 = {149, "matmul_scalar_made_q8_1"};
+inline constexpr KernelId made_q8_2 = {150, "matmul_scalar_made_q8_2"};
+inline constexpr KernelId made_q8_4 = {151, "matmul_scalar_made_q8_4"};
+inline constexpr KernelId direct_q4_1 = {152, "matmul_scalar_direct_q4_1"};
+inline constexpr KernelId direct_q4_2 = {153, "matmul_scalar_direct_q4_2"};
+inline constexpr KernelId direct_q4_4 = {154, "matmul_scalar_direct_q4_4"};
+inline constexpr KernelId made_q4_1 = {155, "matmul_scalar_made_q4_1"};
+inline constexpr KernelId made_q4_2 = {156, "matmul_scalar_made_q4_2"};
+inline constexpr KernelId made_q4_4 = {157, "matmul_scalar_made_q4_4"};
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
+}  // namespace matmul_scalar
 namespace matmul_tensor {
-inline constexpr KernelId f16 = {131, "matmul_tensor_f16"};
-inline constexpr KernelId bf16 = {132, "matmul_tensor_bf16"};
-inline constexpr KernelId q8 = {133, "matmul_tensor_q8"};
-inline constexpr KernelId q4 = {134, "matmul_tensor_q4"};
+inline constexpr KernelId f16 = {158, "matmul_tensor_f16"};
+inline constexpr KernelId bf16 = {159, "matmul_tensor_bf16"};
+inline constexpr KernelId q8 = {160, "matmul_tensor_q8"};
+inline constexpr KernelId q4 = {161, "matmul_tensor_q4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tensor
 namespace matmul_tiles {
-inline constexpr KernelId f16_4 = {135, "matmul_tiles_f16_4"};
-inline constexpr KernelId f16_8 = {136, "matmul_tiles_f16_8"};
-inline constexpr KernelId bf16_4 = {137, "matmul_tiles_bf16_4"};
-inline constexpr KernelId bf16_8 = {138, "matmul_tiles_bf16_8"};
-inline constexpr KernelId q8_4 = {139, "matmul_tiles_q8_4"};
-inline constexpr KernelId q8_8 = {140, "matmul_tiles_q8_8"};
-inline constexpr KernelId q4_4 = {141, "matmul_tiles_q4_4"};
-inline constexpr KernelId q4_8 = {142, "matmul_tiles_q4_8"};
-inline constexpr KernelId s4_4 = {143, "matmul_tiles_s4_4"};
-inline constexpr KernelId s8_4 = {144, "matmul_tiles_s8_4"};
-inline constexpr KernelId s8f_4 = {145, "matmul_tiles_s8f_4"};
+inline constexpr KernelId f16_4 = {162, "matmul_tiles_f16_4"};
+inline constexpr KernelId f16_8 = {163, "matmul_tiles_f16_8"};
+inline constexpr KernelId bf16_4 = {164, "matmul_tiles_bf16_4"};
+inline constexpr KernelId bf16_8 = {165, "matmul_tiles_bf16_8"};
+inline constexpr KernelId q8_4 = {166, "matmul_tiles_q8_4"};
+inline constexpr KernelId q8_8 = {167, "matmul_tiles_q8_8"};
+inline constexpr KernelId q4_4 = {168, "matmul_tiles_q4_4"};
+inline constexpr KernelId q4_8 = {169, "matmul_tiles_q4_8"};
+inline constexpr KernelId s4_4 = {170, "matmul_tiles_s4_4"};
+inline constexpr KernelId s8_4 = {171, "matmul_tiles_s8_4"};
+inline constexpr KernelId s8f_4 = {172, "matmul_tiles_s8f_4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {146, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {147, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {148, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {149, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {150, "paged_attention_bf16_2"};
-inline constexpr KernelId i8_1 = {151, "paged_attention_i8_1"};
-inline constexpr KernelId i8_2 = {152, "paged_attention_i8_2"};
+inline constexpr KernelId f32_1 = {173, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {174, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {175, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {176, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {177, "paged_attention_bf16_2"};
+inline constexpr KernelId i8_1 = {178, "paged_attention_i8_1"};
+inline constexpr KernelId i8_2 = {179, "paged_attention_i8_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {153, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {180, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -290,77 +323,77 @@ inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {154, "qk_norm_rope"};
+inline constexpr KernelId kernel = {181, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {155, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {156, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {157, "reshape_and_cache_bf16"};
-inline constexpr KernelId i8 = {158, "reshape_and_cache_i8"};
+inline constexpr KernelId f32 = {182, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {183, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {184, "reshape_and_cache_bf16"};
+inline constexpr KernelId i8 = {185, "reshape_and_cache_i8"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {159, "rms_norm"};
+inline constexpr KernelId kernel = {186, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {160, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {161, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {162, "rope_and_cache_bf16"};
-inline constexpr KernelId i8 = {163, "rope_and_cache_i8"};
+inline constexpr KernelId f32 = {187, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {188, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {189, "rope_and_cache_bf16"};
+inline constexpr KernelId i8 = {190, "rope_and_cache_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {164, "route_experts"};
+inline constexpr KernelId kernel = {191, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {165, "sample_parts"};
+inline constexpr KernelId kernel = {192, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, args = 5 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {166, "sample"};
+inline constexpr KernelId kernel = {193, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sample_scores {
-inline constexpr KernelId kernel = {167, "sample_scores"};
+inline constexpr KernelId kernel = {194, "sample_scores"};
 enum Binding : int { logits = 0, rows = 1, found = 2, sums = 3, tokens = 4, scores = 5, args = 6 };
 }  // namespace sample_scores
 namespace sample_sums {
-inline constexpr KernelId kernel = {168, "sample_sums"};
+inline constexpr KernelId kernel = {195, "sample_sums"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, args = 6 };
 }  // namespace sample_sums
 namespace sample_anywhere {
-inline constexpr KernelId kernel = {169, "sample_anywhere"};
+inline constexpr KernelId kernel = {196, "sample_anywhere"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, tokens = 6, args = 7 };
 }  // namespace sample_anywhere
 namespace sample_whole {
-inline constexpr KernelId kernel = {170, "sample_whole"};
+inline constexpr KernelId kernel = {197, "sample_whole"};
 enum Binding : int { rows = 0, found = 1, sums = 2, tokens = 3, args = 4 };
 }  // namespace sample_whole
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {171, "sigmoid_gate"};
+inline constexpr KernelId kernel = {198, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {172, "zero_slots_words"};
-inline constexpr KernelId bytes = {173, "zero_slots_bytes"};
+inline constexpr KernelId words = {199, "zero_slots_words"};
+inline constexpr KernelId bytes = {200, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {174, "copy_slot_words"};
-inline constexpr KernelId bytes = {175, "copy_slot_bytes"};
+inline constexpr KernelId words = {201, "copy_slot_words"};
+inline constexpr KernelId bytes = {202, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {176, "token_attention_f32"};
-inline constexpr KernelId f16 = {177, "token_attention_f16"};
-inline constexpr KernelId bf16 = {178, "token_attention_bf16"};
-inline constexpr KernelId i8 = {179, "token_attention_i8"};
+inline constexpr KernelId f32 = {203, "token_attention_f32"};
+inline constexpr KernelId f16 = {204, "token_attention_f16"};
+inline constexpr KernelId bf16 = {205, "token_attention_bf16"};
+inline constexpr KernelId i8 = {206, "token_attention_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -369,5 +402,5 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 180;  // ids are below
+inline constexpr int kCount = 207;  // ids are below
 }  // namespace pagoda::device::gpu::kernels
