@@ -3,7 +3,7 @@
 //
 // The summation order inside matmul2d is unspecified. One tile shape is used for every number of rows, chunks of
 // columns are added in order, and the host uses the kernel for all products or for none, after testing its results
-// (device/tensor_trial.h).
+// (device/trial/tensor_trial.h).
 #include <metal_stdlib>
 #include <metal_tensor>
 

@@ -2,7 +2,7 @@
 """Counts, from a kernel's text alone, what decides its speed on Apple's GPUs: registers, threadgroup memory, instructions per weight.
 
 Usage: count.py                 every kernel: registers and bytes of threadgroup memory per thread and threadgroup
-       count.py --weights       instructions per weight of unpacking 16, 8 and 4 bits
+       count.py --weights       instructions per weight of unpacking 16, 8 and 4 bits, and of whole products without matrix units
        count.py --check         compares both with the limits below. Ends with "N passed, N failed"
 The text passes mslc and clang -O2 for a machine without vectors. Registers are the most 32-bit words that are alive at once, with 8x8
 matrices as two floats or two halves per lane: an estimate for comparing versions, not what Apple's compiler allocates.
@@ -38,6 +38,23 @@ template [[host_name("unpack_8")]] kernel decltype(unpack<8>) unpack<8>;
 template [[host_name("unpack_4")]] kernel decltype(unpack<4>) unpack<4>;
 """
 WEIGHTS = 16  # that a lane unpacks in one call
+SCALAR = """#include "scalar.h"
+template <typename T, uint BITS>
+kernel void scalar(device const uint* w [[buffer(0)]], device const ushort* steps [[buffer(1)]], device float* to [[buffer(2)]]) {
+  threadgroup float x[kStaged];
+  Line<BITS> line;
+  load_line(w, steps, 0, line);
+  float sums[1];
+  sums[0] = 0.0f;
+  multiply_line<T, BITS, 1>(line, (threadgroup const float*)(x), sums);
+  to[0] = sums[0];
+}
+template [[host_name("scalar_f16")]] kernel decltype(scalar<half, 16>) scalar<half, 16>;
+template [[host_name("scalar_16")]] kernel decltype(scalar<bfloat, 16>) scalar<bfloat, 16>;
+template [[host_name("scalar_8")]] kernel decltype(scalar<bfloat, 8>) scalar<bfloat, 8>;
+template [[host_name("scalar_4")]] kernel decltype(scalar<bfloat, 4>) scalar<bfloat, 4>;
+"""
+SCALAR_WEIGHTS = 64  # that a lane multiplies in one call
 # What strict.h only declares, where clang must see through it.
 DEFINITIONS = """
 namespace metal {
@@ -49,7 +66,8 @@ FLAGS = ["--target=aarch64-linux-gnu", "-std=c++20", "-O2", "-fno-vectorize", "-
          "-fno-exceptions", "-fno-rtti", "-w", "-mllvm", "-inline-threshold=1000000", "-ICxxCore/src", "-S", "-emit-llvm"]
 FREE = {"load", "store", "getelementptr", "bitcast", "ret", "br", "phi", "alloca", "extractelement", "insertelement", "zext", "trunc", "freeze"}
 SIZES = {"f": 4, "j": 4, "i": 4, "t": 2, "s": 2, "h": 1, "c": 1, "m": 8, "l": 8, "DF16_": 2, "Dh": 2}
-MOST_INSTRUCTIONS = {"unpack_16": 0.0, "unpack_8": 6.2, "unpack_4": 5.0}  # per weight; before 2026-11-18 4 bits took 7.6
+# Per weight; before 2026-11-18 unpacking 4 bits took 7.6. "scalar" includes the product.
+MOST_INSTRUCTIONS = {"unpack_16": 0.0, "unpack_8": 6.2, "unpack_4": 5.0, "scalar_f16": 2.4, "scalar_16": 2.4, "scalar_8": 7.5, "scalar_4": 4.9}
 MOST_THREADGROUP_BYTES = 32768  # Apple's limit
 MOST_REGISTERS = 128            # of a thread of Apple's GPUs
 # Tiles fit without spilling. Stored formats need a few more by this estimate; those of 128 rows of weights are not for Apple's GPUs.
@@ -91,16 +109,20 @@ def threadgroup_bytes(body):
     return total
 
 
-def instructions(body):
+def instructions(body, free=FREE):
     ops = [re.sub(r"^\s*(%[\w.]+ = )?(tail |musttail |notail )?", "", line).split()[0] for line in body if re.match(r"^  \S", line)]
-    return sum(op not in FREE for op in ops if not op.startswith(("#", "]", "i32")))
+    return sum(op not in free for op in ops if not op.startswith(("#", "]", "i32")))
 
 
 def per_weight(half):
+    """Of unpacking without loads, which matrix products do ahead; of products without matrix units with those of weights and activations."""
+    found = {}
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "unpack.metal"
-        source.write_text(UNPACK, encoding="utf-8")
-        return {name: instructions(body) / WEIGHTS for name, (body, _) in functions(source, half).items()}
+        for text, weights, free in ((UNPACK, WEIGHTS, FREE), (SCALAR, SCALAR_WEIGHTS, FREE - {"load"})):
+            source = Path(folder) / "counted.metal"
+            source.write_text(text, encoding="utf-8")
+            found |= {name: instructions(body, free) / weights for name, (body, _) in functions(source, half).items()}
+    return found
 
 
 def all_kernels(half):
@@ -126,6 +148,11 @@ struct KernelCosts {{
   /// Instructions that unpack one weight of a format.
   static func instructionsPerWeight(_ weightDType: String) -> Double {{
     weightDType.contains("4") ? {counts["unpack_4"]:.2f} : weightDType.contains("8") ? {counts["unpack_8"]:.2f} : {counts["unpack_16"]:.2f}
+  }}
+
+  /// Instructions that unpack and multiply one weight without matrix units.
+  static func scalarInstructionsPerWeight(_ weightDType: String) -> Double {{
+    weightDType.contains("4") ? {counts["scalar_4"]:.2f} : weightDType.contains("8") ? {counts["scalar_8"]:.2f} : {counts["scalar_16"]:.2f}
   }}
 
   private static let all: [String: KernelCosts] = Dictionary(

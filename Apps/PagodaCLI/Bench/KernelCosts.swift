@@ -12,6 +12,11 @@ struct KernelCosts {
     weightDType.contains("4") ? 4.88 : weightDType.contains("8") ? 6.19 : 0.00
   }
 
+  /// Instructions that unpack and multiply one weight without matrix units.
+  static func scalarInstructionsPerWeight(_ weightDType: String) -> Double {
+    weightDType.contains("4") ? 4.84 : weightDType.contains("8") ? 7.50 : 2.39
+  }
+
   private static let all: [String: KernelCosts] = Dictionary(
     uniqueKeysWithValues: table.split(separator: "\n").map { row in
       let cells = row.split(separator: " ")
@@ -62,6 +67,12 @@ struct KernelCosts {
     expert_many_s8f 242 28672
     expert_matmul_f16 84 0
     expert_matmul_f32 84 0
+    expert_scalar_bf16_1 104 4096
+    expert_scalar_bf16_2 106 8192
+    expert_scalar_q4_1 74 4096
+    expert_scalar_q4_2 76 8192
+    expert_scalar_q8_1 90 4096
+    expert_scalar_q8_2 92 8192
     expert_tiles 17 64
     full_attention_bf16_16 214 9216
     full_attention_bf16_8 150 9216
@@ -159,6 +170,27 @@ struct KernelCosts {
     matmul_few_s8f_2_8 237 16512
     matmul_rows_bf16 36 288
     matmul_rows_f16 29 288
+    matmul_scalar_direct_bf16_1 93 4096
+    matmul_scalar_direct_bf16_2 94 8192
+    matmul_scalar_direct_bf16_4 96 16384
+    matmul_scalar_direct_q4_1 62 4096
+    matmul_scalar_direct_q4_2 63 8192
+    matmul_scalar_direct_q4_4 65 16384
+    matmul_scalar_direct_q8_1 78 4096
+    matmul_scalar_direct_q8_2 79 8192
+    matmul_scalar_direct_q8_4 81 16384
+    matmul_scalar_f16_1 93 4096
+    matmul_scalar_f16_2 94 8192
+    matmul_scalar_f16_4 96 16384
+    matmul_scalar_made_bf16_1 95 4384
+    matmul_scalar_made_bf16_2 97 8768
+    matmul_scalar_made_bf16_4 99 17536
+    matmul_scalar_made_q4_1 62 4384
+    matmul_scalar_made_q4_2 63 8768
+    matmul_scalar_made_q4_4 65 17536
+    matmul_scalar_made_q8_1 78 4384
+    matmul_scalar_made_q8_2 79 8768
+    matmul_scalar_made_q8_4 81 17536
     matmul_tiles_bf16_4 219 22528
     matmul_tiles_bf16_8 315 28672
     matmul_tiles_f16_4 219 22528

@@ -47,6 +47,19 @@ class TensorProducts {
   virtual void describe_products(const std::string& text) = 0;
 };
 
+// Devices that can multiply a few rows without matrix units, with the same bits if those units add like single lanes.
+class ScalarProducts {
+ public:
+  virtual ~ScalarProducts() = default;
+  // Whether only a trial can tell. Until then, and if they differ, matrix units are used.
+  virtual bool needs_scalar_trial() const noexcept = 0;
+  // Identifies the kernels and the system that compiles them.
+  virtual std::string scalar_version() const = 0;
+  virtual void use_scalar_products(bool enabled) noexcept = 0;
+  // Appended to the device's description from now on.
+  virtual void describe_scalars(const std::string& text) = 0;
+};
+
 class DeviceHealth {
  public:
   virtual ~DeviceHealth() = default;

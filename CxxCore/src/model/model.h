@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
-#include "device/tensor_trial.h"
+#include "device/trial/tensor_trial.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "model/adapters/image.h"

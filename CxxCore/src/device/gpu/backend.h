@@ -39,6 +39,10 @@ struct Binding {
   size_t size_bytes = 0;
 };
 
+// Whether a lane that adds products one after another, each with a fused multiply-add, gets the bits of 8x8 products
+// (Shaders/scalar.h).
+enum class LaneSums : uint8_t { differ, untried, equal };
+
 // A kernel with its function constants, ready to launch. Owned by the backend that made it.
 class Pipeline {
  public:
@@ -99,6 +103,9 @@ class Backend {
   // Whether the machine has the matrix units that the kernels of matmul_tensor are for. They may still fail to
   // compile.
   virtual bool has_tensor_units() const noexcept { return false; }
+
+  // If untried, a trial decides at load time (device/trial/scalar_trial.h).
+  virtual LaneSums lane_sums() const noexcept { return LaneSums::differ; }
 
   // Whether launches do anything. If not, weights need no content.
   virtual bool runs_launches() const noexcept { return true; }

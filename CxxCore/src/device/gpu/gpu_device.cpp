@@ -20,6 +20,7 @@ class GpuDevice final : public Device,
                         public KernelSupport,
                         public KernelTiming,
                         public TensorProducts,
+                        public ScalarProducts,
                         public DeviceHealth,
                         public UploadsBeside {
  public:
@@ -28,7 +29,9 @@ class GpuDevice final : public Device,
         loader_(*backend_),
         encoder_(*backend_),
         counting_(encoder_, *backend_),
-        info_(backend_->info()) {}
+        info_(backend_->info()) {
+    encoder_.set_scalar_products(backend_->lane_sums() == LaneSums::equal);
+  }
   const DeviceInfo& info() const noexcept override { return info_; }
   Encoder& encoder() noexcept override { return is_counting_ ? static_cast<Encoder&>(counting_) : encoder_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
@@ -74,7 +77,17 @@ class GpuDevice final : public Device,
   bool has_tensor_products() const noexcept override { return backend_->has_tensor_units(); }
   std::string tensor_version() const override { return metal_kernels_version(); }
   void use_tensor_products(bool enabled) noexcept override { encoder_.set_tensor_products(enabled); }
-  void describe_products(const std::string& text) override { info_.description = backend_->info().description + text; }
+  void describe_products(const std::string& text) override {
+    tensor_text_ = text;
+    describe();
+  }
+  bool needs_scalar_trial() const noexcept override { return backend_->lane_sums() == LaneSums::untried; }
+  std::string scalar_version() const override { return metal_kernels_version(); }
+  void use_scalar_products(bool enabled) noexcept override { encoder_.set_scalar_products(enabled); }
+  void describe_scalars(const std::string& text) override {
+    scalar_text_ = text;
+    describe();
+  }
   Status health() noexcept override {
     auto* asked = dynamic_cast<DeviceHealth*>(&backend_->inner());
     return asked ? asked->health() : ok_status();
@@ -122,11 +135,14 @@ class GpuDevice final : public Device,
   }
 
  private:
+  void describe() { info_.description = backend_->info().description + tensor_text_ + scalar_text_; }
+
   std::unique_ptr<CountingBackend> backend_;
   WeightLoader loader_;
   GpuEncoder encoder_;
   CountingEncoder counting_;
   DeviceInfo info_;
+  std::string tensor_text_, scalar_text_;  // choices of products, after the backend's description
   bool is_counting_ = false;
 };
 

@@ -45,6 +45,8 @@ class GpuEncoder final : public Encoder, private Pending {
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
   // Whether products of 16-bit and quantised weights use matmul_tensor, including those of one row.
   void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
+  // Whether those of up to four rows use matmul_scalar. The bits are the same, or it must not be set.
+  void set_scalar_products(bool enabled) noexcept { has_scalar_products_ = enabled; }
 
   bool can(Op op) const noexcept override {  // the ops of Qwen4-Exp run on the CPU
     return op != Op::streams && op != Op::ngrams && op != Op::block_attention;
@@ -122,6 +124,7 @@ class GpuEncoder final : public Encoder, private Pending {
   void launch_pieces(const Product&) noexcept;
   void matmul_float(const Product&, const GpuWeight&) noexcept;
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
+  bool takes_scalars(const GpuWeight&, int64_t rows, bool is_prepared) const noexcept;
   void matmul_tensor(const Product&, const GpuWeight&) noexcept;
   bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&) noexcept;
   void sort_by_expert(const ExpertMatmulArgs&, int64_t tile_rows) noexcept;
@@ -163,7 +166,7 @@ class GpuEncoder final : public Encoder, private Pending {
   Backend& backend_;
   std::array<const Pipeline*, static_cast<size_t>(kernels::kCount) << kMaxConstants> pipelines_{};
   Scratch scratch_;
-  bool has_tensor_products_ = false;
+  bool has_tensor_products_ = false, has_scalar_products_ = false;
   Status fault_, verdict_;
   Pending* submitted_ = nullptr;
 };

@@ -10,6 +10,8 @@ namespace pagoda::device::gpu {
 
 constexpr int64_t kRowsTile = 64;        // rows of activations per threadgroup of matmul_tiles
 constexpr int64_t kExpertRows = 8;       // rows per threadgroup of expert_matmul and expert_few
+constexpr int64_t kScalarRows = 4;       // most rows of activations of matmul_scalar, and tokens of expert_scalar
+constexpr int64_t kScalarWeights = 32;   // rows of weights per threadgroup of both
 constexpr int64_t kPartition = 256;      // positions per partition of paged_attention
 constexpr int64_t kArgmaxPart = 4096;    // logits per threadgroup of argmax
 constexpr int64_t kMostKept = 64;        // candidates that each part of sample keeps

@@ -8,9 +8,9 @@
 
 #include "base/assign_or_return.h"
 #include "base/cache_folder.h"
-#include "device/product_choice.h"
 #include "device/registry.h"
 #include "device/support.h"
+#include "device/trial/product_choice.h"
 #include "engine/load/expert_plan.h"
 #include "engine/load/lora.h"
 #include "engine/load/text_files.h"

@@ -1,5 +1,5 @@
 // Kernels for matrix units are used if a trial passes and they save time, and the verdict is kept.
-#include "device/product_choice.h"
+#include "device/trial/product_choice.h"
 
 #include <filesystem>
 #include <fstream>

@@ -95,75 +95,84 @@ inline constexpr KernelId f32 = {39, "expert_matmul_f32"};
 inline constexpr KernelId f16 = {40, "expert_matmul_f16"};
 enum Binding : int { x = 0, w = 1, order = 2, tiles = 3, out = 4, args = 5 };
 }  // namespace expert_matmul
+namespace expert_scalar {
+inline constexpr KernelId bf16_1 = {41, "expert_scalar_bf16_1"};
+inline constexpr KernelId bf16_2 = {42, "expert_scalar_bf16_2"};
+inline constexpr KernelId q8_1 = {43, "expert_scalar_q8_1"};
+inline constexpr KernelId q8_2 = {44, "expert_scalar_q8_2"};
+inline constexpr KernelId q4_1 = {45, "expert_scalar_q4_1"};
+inline constexpr KernelId q4_2 = {46, "expert_scalar_q4_2"};
+enum Binding : int { x = 0, w = 1, w_steps = 2, w_scales = 3, order = 4, tiles = 5, out = 6, args = 7 };
+}  // namespace expert_scalar
 namespace expert_tiles {
-inline constexpr KernelId kernel = {41, "expert_tiles"};
+inline constexpr KernelId kernel = {47, "expert_tiles"};
 enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
 }  // namespace expert_tiles
 namespace full_attention {
-inline constexpr KernelId bf16_8 = {42, "full_attention_bf16_8"};
-inline constexpr KernelId bf16_9 = {43, "full_attention_bf16_9"};
-inline constexpr KernelId bf16_16 = {44, "full_attention_bf16_16"};
+inline constexpr KernelId bf16_8 = {48, "full_attention_bf16_8"};
+inline constexpr KernelId bf16_9 = {49, "full_attention_bf16_9"};
+inline constexpr KernelId bf16_16 = {50, "full_attention_bf16_16"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, out = 6, args = 7 };
 }  // namespace full_attention
 namespace gated_rms_norm {
-inline constexpr KernelId kernel = {45, "gated_rms_norm"};
+inline constexpr KernelId kernel = {51, "gated_rms_norm"};
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
 }  // namespace gated_rms_norm
 namespace gather_rows {
-inline constexpr KernelId kernel = {46, "gather_rows"};
+inline constexpr KernelId kernel = {52, "gather_rows"};
 enum Binding : int { x = 0, rows = 1, out = 2, args = 3 };
 }  // namespace gather_rows
 namespace gdn_decode {
-inline constexpr KernelId f32_128 = {47, "gdn_decode_f32_128"};
-inline constexpr KernelId f32_256 = {48, "gdn_decode_f32_256"};
-inline constexpr KernelId bf16_128 = {49, "gdn_decode_bf16_128"};
-inline constexpr KernelId bf16_256 = {50, "gdn_decode_bf16_256"};
-inline constexpr KernelId conv_f32_128 = {51, "gdn_decode_conv_f32_128"};
-inline constexpr KernelId conv_f32_256 = {52, "gdn_decode_conv_f32_256"};
-inline constexpr KernelId conv_bf16_128 = {53, "gdn_decode_conv_bf16_128"};
-inline constexpr KernelId conv_bf16_256 = {54, "gdn_decode_conv_bf16_256"};
+inline constexpr KernelId f32_128 = {53, "gdn_decode_f32_128"};
+inline constexpr KernelId f32_256 = {54, "gdn_decode_f32_256"};
+inline constexpr KernelId bf16_128 = {55, "gdn_decode_bf16_128"};
+inline constexpr KernelId bf16_256 = {56, "gdn_decode_bf16_256"};
+inline constexpr KernelId conv_f32_128 = {57, "gdn_decode_conv_f32_128"};
+inline constexpr KernelId conv_f32_256 = {58, "gdn_decode_conv_f32_256"};
+inline constexpr KernelId conv_bf16_128 = {59, "gdn_decode_conv_bf16_128"};
+inline constexpr KernelId conv_bf16_256 = {60, "gdn_decode_conv_bf16_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, conv_x = 15, conv_weight = 16, conv_tail = 17, args = 18 };
 }  // namespace gdn_decode
 namespace gdn_prefill {
-inline constexpr KernelId f32_128 = {55, "gdn_prefill_f32_128"};
-inline constexpr KernelId f32_256 = {56, "gdn_prefill_f32_256"};
-inline constexpr KernelId bf16_128 = {57, "gdn_prefill_bf16_128"};
-inline constexpr KernelId bf16_256 = {58, "gdn_prefill_bf16_256"};
+inline constexpr KernelId f32_128 = {61, "gdn_prefill_f32_128"};
+inline constexpr KernelId f32_256 = {62, "gdn_prefill_f32_256"};
+inline constexpr KernelId bf16_128 = {63, "gdn_prefill_bf16_128"};
+inline constexpr KernelId bf16_256 = {64, "gdn_prefill_bf16_256"};
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
 namespace gdn_prepare {
-inline constexpr KernelId k128 = {59, "gdn_prepare_128"};
-inline constexpr KernelId k256 = {60, "gdn_prepare_256"};
+inline constexpr KernelId k128 = {65, "gdn_prepare_128"};
+inline constexpr KernelId k256 = {66, "gdn_prepare_256"};
 enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
 }  // namespace gdn_prepare
 namespace gelu {
-inline constexpr KernelId kernel = {61, "gelu"};
+inline constexpr KernelId kernel = {67, "gelu"};
 enum Binding : int { x = 0, args = 1 };
 }  // namespace gelu
 namespace gelu_mul {
-inline constexpr KernelId kernel = {62, "gelu_mul"};
+inline constexpr KernelId kernel = {68, "gelu_mul"};
 enum Binding : int { x = 0, out = 1, args = 2 };
 }  // namespace gelu_mul
 namespace scale_rows {
-inline constexpr KernelId kernel = {63, "scale_rows"};
+inline constexpr KernelId kernel = {69, "scale_rows"};
 enum Binding : int { x = 0, args = 1 };
 }  // namespace scale_rows
 namespace kda {
-inline constexpr KernelId f32_128 = {64, "kda_f32_128"};
-inline constexpr KernelId f32_256 = {65, "kda_f32_256"};
-inline constexpr KernelId bf16_128 = {66, "kda_bf16_128"};
-inline constexpr KernelId bf16_256 = {67, "kda_bf16_256"};
+inline constexpr KernelId f32_128 = {70, "kda_f32_128"};
+inline constexpr KernelId f32_256 = {71, "kda_f32_256"};
+inline constexpr KernelId bf16_128 = {72, "kda_bf16_128"};
+inline constexpr KernelId bf16_256 = {73, "kda_bf16_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, args = 15 };
 }  // namespace kda
 namespace latent_attention {
-inline constexpr KernelId f32 = {68, "latent_attention_f32"};
-inline constexpr KernelId f16 = {69, "latent_attention_f16"};
-inline constexpr KernelId bf16 = {70, "latent_attention_bf16"};
-inline constexpr KernelId i8 = {71, "latent_attention_i8"};
+inline constexpr KernelId f32 = {74, "latent_attention_f32"};
+inline constexpr KernelId f16 = {75, "latent_attention_f16"};
+inline constexpr KernelId bf16 = {76, "latent_attention_bf16"};
+inline constexpr KernelId i8 = {77, "latent_attention_i8"};
 enum Binding : int { q = 0, cache = 1, cu_seqlens = 2, context_lens = 3, block_tables = 4, partials = 5, out = 6, args = 7 };
 }  // namespace latent_attention
 namespace latent_attention_reduce {
-inline constexpr KernelId kernel = {72, "latent_attention_reduce"};
+inline constexpr KernelId kernel = {78, "latent_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, out = 3, args = 4 };
 }  // namespace latent_attention_reduce
 namespace latent_attention_constants {
@@ -173,122 +182,146 @@ inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace latent_attention_constants
 namespace layer_norm {
-inline constexpr KernelId kernel = {73, "layer_norm"};
+inline constexpr KernelId kernel = {79, "layer_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, bias = 3, out = 4, args = 5 };
 }  // namespace layer_norm
 namespace layer_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace layer_norm_constants
 namespace matmul_f32 {
-inline constexpr KernelId kernel = {74, "matmul_f32"};
+inline constexpr KernelId kernel = {80, "matmul_f32"};
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
-inline constexpr KernelId f16_1_1 = {75, "matmul_few_f16_1_1"};
-inline constexpr KernelId f16_1_2 = {76, "matmul_few_f16_1_2"};
-inline constexpr KernelId f16_1_4 = {77, "matmul_few_f16_1_4"};
-inline constexpr KernelId f16_1_8 = {78, "matmul_few_f16_1_8"};
-inline constexpr KernelId f16_2_1 = {79, "matmul_few_f16_2_1"};
-inline constexpr KernelId f16_2_2 = {80, "matmul_few_f16_2_2"};
-inline constexpr KernelId f16_2_4 = {81, "matmul_few_f16_2_4"};
-inline constexpr KernelId f16_2_8 = {82, "matmul_few_f16_2_8"};
-inline constexpr KernelId bf16_1_1 = {83, "matmul_few_bf16_1_1"};
-inline constexpr KernelId bf16_1_2 = {84, "matmul_few_bf16_1_2"};
-inline constexpr KernelId bf16_1_4 = {85, "matmul_few_bf16_1_4"};
-inline constexpr KernelId bf16_1_8 = {86, "matmul_few_bf16_1_8"};
-inline constexpr KernelId bf16_2_1 = {87, "matmul_few_bf16_2_1"};
-inline constexpr KernelId bf16_2_2 = {88, "matmul_few_bf16_2_2"};
-inline constexpr KernelId bf16_2_4 = {89, "matmul_few_bf16_2_4"};
-inline constexpr KernelId bf16_2_8 = {90, "matmul_few_bf16_2_8"};
-inline constexpr KernelId q8_1_1 = {91, "matmul_few_q8_1_1"};
-inline constexpr KernelId q8_1_2 = {92, "matmul_few_q8_1_2"};
-inline constexpr KernelId q8_1_4 = {93, "matmul_few_q8_1_4"};
-inline constexpr KernelId q8_1_8 = {94, "matmul_few_q8_1_8"};
-inline constexpr KernelId q8_2_1 = {95, "matmul_few_q8_2_1"};
-inline constexpr KernelId q8_2_2 = {96, "matmul_few_q8_2_2"};
-inline constexpr KernelId q8_2_4 = {97, "matmul_few_q8_2_4"};
-inline constexpr KernelId q8_2_8 = {98, "matmul_few_q8_2_8"};
-inline constexpr KernelId q4_1_1 = {99, "matmul_few_q4_1_1"};
-inline constexpr KernelId q4_1_2 = {100, "matmul_few_q4_1_2"};
-inline constexpr KernelId q4_1_4 = {101, "matmul_few_q4_1_4"};
-inline constexpr KernelId q4_1_8 = {102, "matmul_few_q4_1_8"};
-inline constexpr KernelId q4_2_1 = {103, "matmul_few_q4_2_1"};
-inline constexpr KernelId q4_2_2 = {104, "matmul_few_q4_2_2"};
-inline constexpr KernelId q4_2_4 = {105, "matmul_few_q4_2_4"};
-inline constexpr KernelId q4_2_8 = {106, "matmul_few_q4_2_8"};
-inline constexpr KernelId direct_bf16_1_1 = {107, "matmul_few_direct_bf16_1_1"};
-inline constexpr KernelId direct_bf16_2_1 = {108, "matmul_few_direct_bf16_2_1"};
-inline constexpr KernelId made_bf16_1_1 = {109, "matmul_few_made_bf16_1_1"};
-inline constexpr KernelId made_bf16_4_1 = {110, "matmul_few_made_bf16_4_1"};
-inline constexpr KernelId direct_q8_1_1 = {111, "matmul_few_direct_q8_1_1"};
-inline constexpr KernelId direct_q8_2_1 = {112, "matmul_few_direct_q8_2_1"};
-inline constexpr KernelId made_q8_1_1 = {113, "matmul_few_made_q8_1_1"};
-inline constexpr KernelId made_q8_4_1 = {114, "matmul_few_made_q8_4_1"};
-inline constexpr KernelId direct_q4_1_1 = {115, "matmul_few_direct_q4_1_1"};
-inline constexpr KernelId direct_q4_2_1 = {116, "matmul_few_direct_q4_2_1"};
-inline constexpr KernelId made_q4_1_1 = {117, "matmul_few_made_q4_1_1"};
-inline constexpr KernelId made_q4_4_1 = {118, "matmul_few_made_q4_4_1"};
-inline constexpr KernelId direct_s4_1_1 = {119, "matmul_few_direct_s4_1_1"};
-inline constexpr KernelId direct_s4_2_1 = {120, "matmul_few_direct_s4_2_1"};
-inline constexpr KernelId s4_2_1 = {121, "matmul_few_s4_2_1"};
-inline constexpr KernelId s4_2_2 = {122, "matmul_few_s4_2_2"};
-inline constexpr KernelId s4_2_4 = {123, "matmul_few_s4_2_4"};
-inline constexpr KernelId s4_2_8 = {124, "matmul_few_s4_2_8"};
-inline constexpr KernelId direct_s8_1_1 = {125, "matmul_few_direct_s8_1_1"};
-inline constexpr KernelId direct_s8_2_1 = {126, "matmul_few_direct_s8_2_1"};
-inline constexpr KernelId s8_2_1 = {127, "matmul_few_s8_2_1"};
-inline constexpr KernelId s8_2_2 = {128, "matmul_few_s8_2_2"};
-inline constexpr KernelId s8_2_4 = {129, "matmul_few_s8_2_4"};
-inline constexpr KernelId s8_2_8 = {130, "matmul_few_s8_2_8"};
-inline constexpr KernelId direct_s8f_1_1 = {131, "matmul_few_direct_s8f_1_1"};
-inline constexpr KernelId direct_s8f_2_1 = {132, "matmul_few_direct_s8f_2_1"};
-inline constexpr KernelId s8f_2_1 = {133, "matmul_few_s8f_2_1"};
-inline constexpr KernelId s8f_2_2 = {134, "matmul_few_s8f_2_2"};
-inline constexpr KernelId s8f_2_4 = {135, "matmul_few_s8f_2_4"};
-inline constexpr KernelId s8f_2_8 = {136, "matmul_few_s8f_2_8"};
+inline constexpr KernelId f16_1_1 = {81, "matmul_few_f16_1_1"};
+inline constexpr KernelId f16_1_2 = {82, "matmul_few_f16_1_2"};
+inline constexpr KernelId f16_1_4 = {83, "matmul_few_f16_1_4"};
+inline constexpr KernelId f16_1_8 = {84, "matmul_few_f16_1_8"};
+inline constexpr KernelId f16_2_1 = {85, "matmul_few_f16_2_1"};
+inline constexpr KernelId f16_2_2 = {86, "matmul_few_f16_2_2"};
+inline constexpr KernelId f16_2_4 = {87, "matmul_few_f16_2_4"};
+inline constexpr KernelId f16_2_8 = {88, "matmul_few_f16_2_8"};
+inline constexpr KernelId bf16_1_1 = {89, "matmul_few_bf16_1_1"};
+inline constexpr KernelId bf16_1_2 = {90, "matmul_few_bf16_1_2"};
+inline constexpr KernelId bf16_1_4 = {91, "matmul_few_bf16_1_4"};
+inline constexpr KernelId bf16_1_8 = {92, "matmul_few_bf16_1_8"};
+inline constexpr KernelId bf16_2_1 = {93, "matmul_few_bf16_2_1"};
+inline constexpr KernelId bf16_2_2 = {94, "matmul_few_bf16_2_2"};
+inline constexpr KernelId bf16_2_4 = {95, "matmul_few_bf16_2_4"};
+inline constexpr KernelId bf16_2_8 = {96, "matmul_few_bf16_2_8"};
+inline constexpr KernelId q8_1_1 = {97, "matmul_few_q8_1_1"};
+inline constexpr KernelId q8_1_2 = {98, "matmul_few_q8_1_2"};
+inline constexpr KernelId q8_1_4 = {99, "matmul_few_q8_1_4"};
+inline constexpr KernelId q8_1_8 = {100, "matmul_few_q8_1_8"};
+inline constexpr KernelId q8_2_1 = {101, "matmul_few_q8_2_1"};
+inline constexpr KernelId q8_2_2 = {102, "matmul_few_q8_2_2"};
+inline constexpr KernelId q8_2_4 = {103, "matmul_few_q8_2_4"};
+inline constexpr KernelId q8_2_8 = {104, "matmul_few_q8_2_8"};
+inline constexpr KernelId q4_1_1 = {105, "matmul_few_q4_1_1"};
+inline constexpr KernelId q4_1_2 = {106, "matmul_few_q4_1_2"};
+inline constexpr KernelId q4_1_4 = {107, "matmul_few_q4_1_4"};
+inline constexpr KernelId q4_1_8 = {108, "matmul_few_q4_1_8"};
+inline constexpr KernelId q4_2_1 = {109, "matmul_few_q4_2_1"};
+inline constexpr KernelId q4_2_2 = {110, "matmul_few_q4_2_2"};
+inline constexpr KernelId q4_2_4 = {111, "matmul_few_q4_2_4"};
+inline constexpr KernelId q4_2_8 = {112, "matmul_few_q4_2_8"};
+inline constexpr KernelId direct_bf16_1_1 = {113, "matmul_few_direct_bf16_1_1"};
+inline constexpr KernelId direct_bf16_2_1 = {114, "matmul_few_direct_bf16_2_1"};
+inline constexpr KernelId made_bf16_1_1 = {115, "matmul_few_made_bf16_1_1"};
+inline constexpr KernelId made_bf16_4_1 = {116, "matmul_few_made_bf16_4_1"};
+inline constexpr KernelId direct_q8_1_1 = {117, "matmul_few_direct_q8_1_1"};
+inline constexpr KernelId direct_q8_2_1 = {118, "matmul_few_direct_q8_2_1"};
+inline constexpr KernelId made_q8_1_1 = {119, "matmul_few_made_q8_1_1"};
+inline constexpr KernelId made_q8_4_1 = {120, "matmul_few_made_q8_4_1"};
+inline constexpr KernelId direct_q4_1_1 = {121, "matmul_few_direct_q4_1_1"};
+inline constexpr KernelId direct_q4_2_1 = {122, "matmul_few_direct_q4_2_1"};
+inline constexpr KernelId made_q4_1_1 = {123, "matmul_few_made_q4_1_1"};
+inline constexpr KernelId made_q4_4_1 = {124, "matmul_few_made_q4_4_1"};
+inline constexpr KernelId direct_s4_1_1 = {125, "matmul_few_direct_s4_1_1"};
+inline constexpr KernelId direct_s4_2_1 = {126, "matmul_few_direct_s4_2_1"};
+inline constexpr KernelId s4_2_1 = {127, "matmul_few_s4_2_1"};
+inline constexpr KernelId s4_2_2 = {128, "matmul_few_s4_2_2"};
+inline constexpr KernelId s4_2_4 = {129, "matmul_few_s4_2_4"};
+inline constexpr KernelId s4_2_8 = {130, "matmul_few_s4_2_8"};
+inline constexpr KernelId direct_s8_1_1 = {131, "matmul_few_direct_s8_1_1"};
+inline constexpr KernelId direct_s8_2_1 = {132, "matmul_few_direct_s8_2_1"};
+inline constexpr KernelId s8_2_1 = {133, "matmul_few_s8_2_1"};
+inline constexpr KernelId s8_2_2 = {134, "matmul_few_s8_2_2"};
+inline constexpr KernelId s8_2_4 = {135, "matmul_few_s8_2_4"};
+inline constexpr KernelId s8_2_8 = {136, "matmul_few_s8_2_8"};
+inline constexpr KernelId direct_s8f_1_1 = {137, "matmul_few_direct_s8f_1_1"};
+inline constexpr KernelId direct_s8f_2_1 = {138, "matmul_few_direct_s8f_2_1"};
+inline constexpr KernelId s8f_2_1 = {139, "matmul_few_s8f_2_1"};
+inline constexpr KernelId s8f_2_2 = {140, "matmul_few_s8f_2_2"};
+inline constexpr KernelId s8f_2_4 = {141, "matmul_few_s8f_2_4"};
+inline constexpr KernelId s8f_2_8 = {142, "matmul_few_s8f_2_8"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
-inline constexpr KernelId kernel = {137, "matmul_rows_bf16"};
+inline constexpr KernelId kernel = {143, "matmul_rows_bf16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, args = 4 };
 }  // namespace matmul_rows_bf16
 namespace matmul_rows_f16 {
-inline constexpr KernelId kernel = {138, "matmul_rows_f16"};
+inline constexpr KernelId kernel = {144, "matmul_rows_f16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows_f16
+namespace matmul_scalar {
+inline constexpr KernelId f16_1 = {145, "matmul_scalar_f16_1"};
+inline constexpr KernelId f16_2 = {146, "matmul_scalar_f16_2"};
+inline constexpr KernelId f16_4 = {147, "matmul_scalar_f16_4"};
+inline constexpr KernelId direct_bf16_1 = {148, "matmul_scalar_direct_bf16_1"};
+inline constexpr KernelId direct_bf16_2 = {149, "matmul_scalar_direct_bf16_2"};
+inline constexpr KernelId direct_bf16_4 = {150, "matmul_scalar_direct_bf16_4"};
+inline constexpr KernelId made_bf16_1 = {151, "matmul_scalar_made_bf16_1"};
+inline constexpr KernelId made_bf16_2 = {152, "matmul_scalar_made_bf16_2"};
+inline constexpr KernelId made_bf16_4 = {153, "matmul_scalar_made_bf16_4"};
+inline constexpr KernelId direct_q8_1 = {154, "matmul_scalar_direct_q8_1"};
+inline constexpr KernelId direct_q8_2 = {155, "matmul_scalar_direct_q8_2"};
+inline constexpr KernelId direct_q8_4 = {156, "matmul_scalar_direct_q8_4"};
+inline constexpr KernelId made_q8_1 = {157, "matmul_scalar_made_q8_1"};
+inline constexpr KernelId made_q8_2 = {158, "matmul_scalar_made_q8_2"};
+inline constexpr KernelId made_q8_4 = {159, "matmul_scalar_made_q8_4"};
+inline constexpr KernelId direct_q4_1 = {160, "matmul_scalar_direct_q4_1"};
+inline constexpr KernelId direct_q4_2 = {161, "matmul_scalar_direct_q4_2"};
+inline constexpr KernelId direct_q4_4 = {162, "matmul_scalar_direct_q4_4"};
+inline constexpr KernelId made_q4_1 = {163, "matmul_scalar_made_q4_1"};
+inline constexpr KernelId made_q4_2 = {164, "matmul_scalar_made_q4_2"};
+inline constexpr KernelId made_q4_4 = {165, "matmul_scalar_made_q4_4"};
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
+}  // namespace matmul_scalar
 namespace matmul_tensor {
-inline constexpr KernelId f16 = {139, "matmul_tensor_f16"};
-inline constexpr KernelId bf16 = {140, "matmul_tensor_bf16"};
-inline constexpr KernelId q8 = {141, "matmul_tensor_q8"};
-inline constexpr KernelId q4 = {142, "matmul_tensor_q4"};
+inline constexpr KernelId f16 = {166, "matmul_tensor_f16"};
+inline constexpr KernelId bf16 = {167, "matmul_tensor_bf16"};
+inline constexpr KernelId q8 = {168, "matmul_tensor_q8"};
+inline constexpr KernelId q4 = {169, "matmul_tensor_q4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tensor
 namespace matmul_tiles {
-inline constexpr KernelId f16_4 = {143, "matmul_tiles_f16_4"};
-inline constexpr KernelId f16_8 = {144, "matmul_tiles_f16_8"};
-inline constexpr KernelId bf16_4 = {145, "matmul_tiles_bf16_4"};
-inline constexpr KernelId bf16_8 = {146, "matmul_tiles_bf16_8"};
-inline constexpr KernelId q8_4 = {147, "matmul_tiles_q8_4"};
-inline constexpr KernelId q8_8 = {148, "matmul_tiles_q8_8"};
-inline constexpr KernelId q4_4 = {149, "matmul_tiles_q4_4"};
-inline constexpr KernelId q4_8 = {150, "matmul_tiles_q4_8"};
-inline constexpr KernelId s4_4 = {151, "matmul_tiles_s4_4"};
-inline constexpr KernelId s8_4 = {152, "matmul_tiles_s8_4"};
-inline constexpr KernelId s8f_4 = {153, "matmul_tiles_s8f_4"};
+inline constexpr KernelId f16_4 = {170, "matmul_tiles_f16_4"};
+inline constexpr KernelId f16_8 = {171, "matmul_tiles_f16_8"};
+inline constexpr KernelId bf16_4 = {172, "matmul_tiles_bf16_4"};
+inline constexpr KernelId bf16_8 = {173, "matmul_tiles_bf16_8"};
+inline constexpr KernelId q8_4 = {174, "matmul_tiles_q8_4"};
+inline constexpr KernelId q8_8 = {175, "matmul_tiles_q8_8"};
+inline constexpr KernelId q4_4 = {176, "matmul_tiles_q4_4"};
+inline constexpr KernelId q4_8 = {177, "matmul_tiles_q4_8"};
+inline constexpr KernelId s4_4 = {178, "matmul_tiles_s4_4"};
+inline constexpr KernelId s8_4 = {179, "matmul_tiles_s8_4"};
+inline constexpr KernelId s8f_4 = {180, "matmul_tiles_s8f_4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {154, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {155, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {156, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {157, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {158, "paged_attention_bf16_2"};
-inline constexpr KernelId i8_1 = {159, "paged_attention_i8_1"};
-inline constexpr KernelId i8_2 = {160, "paged_attention_i8_2"};
+inline constexpr KernelId f32_1 = {181, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {182, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {183, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {184, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {185, "paged_attention_bf16_2"};
+inline constexpr KernelId i8_1 = {186, "paged_attention_i8_1"};
+inline constexpr KernelId i8_2 = {187, "paged_attention_i8_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {161, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {188, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -298,77 +331,77 @@ inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {162, "qk_norm_rope"};
+inline constexpr KernelId kernel = {189, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {163, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {164, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {165, "reshape_and_cache_bf16"};
-inline constexpr KernelId i8 = {166, "reshape_and_cache_i8"};
+inline constexpr KernelId f32 = {190, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {191, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {192, "reshape_and_cache_bf16"};
+inline constexpr KernelId i8 = {193, "reshape_and_cache_i8"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {167, "rms_norm"};
+inline constexpr KernelId kernel = {194, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {168, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {169, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {170, "rope_and_cache_bf16"};
-inline constexpr KernelId i8 = {171, "rope_and_cache_i8"};
+inline constexpr KernelId f32 = {195, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {196, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {197, "rope_and_cache_bf16"};
+inline constexpr KernelId i8 = {198, "rope_and_cache_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {172, "route_experts"};
+inline constexpr KernelId kernel = {199, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {173, "sample_parts"};
+inline constexpr KernelId kernel = {200, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, args = 5 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {174, "sample"};
+inline constexpr KernelId kernel = {201, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sample_scores {
-inline constexpr KernelId kernel = {175, "sample_scores"};
+inline constexpr KernelId kernel = {202, "sample_scores"};
 enum Binding : int { logits = 0, rows = 1, found = 2, sums = 3, tokens = 4, scores = 5, args = 6 };
 }  // namespace sample_scores
 namespace sample_sums {
-inline constexpr KernelId kernel = {176, "sample_sums"};
+inline constexpr KernelId kernel = {203, "sample_sums"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, args = 6 };
 }  // namespace sample_sums
 namespace sample_anywhere {
-inline constexpr KernelId kernel = {177, "sample_anywhere"};
+inline constexpr KernelId kernel = {204, "sample_anywhere"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, tokens = 6, args = 7 };
 }  // namespace sample_anywhere
 namespace sample_whole {
-inline constexpr KernelId kernel = {178, "sample_whole"};
+inline constexpr KernelId kernel = {205, "sample_whole"};
 enum Binding : int { rows = 0, found = 1, sums = 2, tokens = 3, args = 4 };
 }  // namespace sample_whole
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {179, "sigmoid_gate"};
+inline constexpr KernelId kernel = {206, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {180, "zero_slots_words"};
-inline constexpr KernelId bytes = {181, "zero_slots_bytes"};
+inline constexpr KernelId words = {207, "zero_slots_words"};
+inline constexpr KernelId bytes = {208, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {182, "copy_slot_words"};
-inline constexpr KernelId bytes = {183, "copy_slot_bytes"};
+inline constexpr KernelId words = {209, "copy_slot_words"};
+inline constexpr KernelId bytes = {210, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {184, "token_attention_f32"};
-inline constexpr KernelId f16 = {185, "token_attention_f16"};
-inline constexpr KernelId bf16 = {186, "token_attention_bf16"};
-inline constexpr KernelId i8 = {187, "token_attention_i8"};
+inline constexpr KernelId f32 = {211, "token_attention_f32"};
+inline constexpr KernelId f16 = {212, "token_attention_f16"};
+inline constexpr KernelId bf16 = {213, "token_attention_bf16"};
+inline constexpr KernelId i8 = {214, "token_attention_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -377,5 +410,5 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 188;  // ids are below
+inline constexpr int kCount = 215;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

@@ -10,6 +10,7 @@ std::span<const KernelInfo> embedding_kernels() noexcept; KernelSource embedding
 std::span<const KernelInfo> expert_few_kernels() noexcept; KernelSource expert_few_source() noexcept;
 std::span<const KernelInfo> expert_many_kernels() noexcept; KernelSource expert_many_source() noexcept;
 std::span<const KernelInfo> expert_matmul_kernels() noexcept; KernelSource expert_matmul_source() noexcept;
+std::span<const KernelInfo> expert_scalar_kernels() noexcept; KernelSource expert_scalar_source() noexcept;
 std::span<const KernelInfo> expert_tiles_kernels() noexcept; KernelSource expert_tiles_source() noexcept;
 std::span<const KernelInfo> full_attention_kernels() noexcept; KernelSource full_attention_source() noexcept;
 std::span<const KernelInfo> gated_rms_norm_kernels() noexcept; KernelSource gated_rms_norm_source() noexcept;
@@ -24,6 +25,7 @@ std::span<const KernelInfo> layer_norm_kernels() noexcept; KernelSource layer_no
 std::span<const KernelInfo> matmul_f32_kernels() noexcept; KernelSource matmul_f32_source() noexcept;
 std::span<const KernelInfo> matmul_few_kernels() noexcept; KernelSource matmul_few_source() noexcept;
 std::span<const KernelInfo> matmul_rows_kernels() noexcept; KernelSource matmul_rows_source() noexcept;
+std::span<const KernelInfo> matmul_scalar_kernels() noexcept; KernelSource matmul_scalar_source() noexcept;
 std::span<const KernelInfo> matmul_tensor_kernels() noexcept; KernelSource matmul_tensor_source() noexcept;
 std::span<const KernelInfo> matmul_tiles_kernels() noexcept; KernelSource matmul_tiles_source() noexcept;
 std::span<const KernelInfo> paged_attention_kernels() noexcept; KernelSource paged_attention_source() noexcept;
@@ -49,6 +51,7 @@ std::span<const KernelFile> files() noexcept {
     {expert_few_kernels(), expert_few_source()},
     {expert_many_kernels(), expert_many_source()},
     {expert_matmul_kernels(), expert_matmul_source()},
+    {expert_scalar_kernels(), expert_scalar_source()},
     {expert_tiles_kernels(), expert_tiles_source()},
     {full_attention_kernels(), full_attention_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
@@ -63,6 +66,7 @@ std::span<const KernelFile> files() noexcept {
     {matmul_f32_kernels(), matmul_f32_source()},
     {matmul_few_kernels(), matmul_few_source()},
     {matmul_rows_kernels(), matmul_rows_source()},
+    {matmul_scalar_kernels(), matmul_scalar_source()},
     {matmul_tensor_kernels(), matmul_tensor_source()},
     {matmul_tiles_kernels(), matmul_tiles_source()},
     {paged_attention_kernels(), paged_attention_source()},

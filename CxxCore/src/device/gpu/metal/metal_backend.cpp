@@ -66,6 +66,7 @@ class MetalBackend final : public Backend, private Pending {
   }
   StepTimes take_step_times() noexcept override { return steps_.take_times(); }
   bool has_few_registers() const noexcept override { return true; }
+  LaneSums lane_sums() const noexcept override { return LaneSums::untried; }
   bool has_tensor_units() const noexcept override {
     return pipelines_.compiles_tensors() && device_->supportsFamily(MTL::GPUFamilyApple10);
   }

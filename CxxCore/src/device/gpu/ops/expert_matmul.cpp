@@ -24,6 +24,13 @@ const KernelId& many_kernel(KernelFormat format) noexcept {
   return kByFormat[static_cast<size_t>(format) - static_cast<size_t>(KernelFormat::bf16)];
 }
 
+const KernelId& scalar_kernel(KernelFormat format, int64_t tokens) noexcept {
+  namespace scalar = kernels::expert_scalar;
+  static constexpr KernelId kOne[] = {scalar::bf16_1, scalar::q8_1, scalar::q4_1};
+  static constexpr KernelId kTwo[] = {scalar::bf16_2, scalar::q8_2, scalar::q4_2};
+  return (tokens == 1 ? kOne : kTwo)[static_cast<size_t>(format) - static_cast<size_t>(KernelFormat::bf16)];
+}
+
 uint32_t tiles_of(const ExpertMatmulArgs& a, int64_t tile_rows) noexcept {
   return as_uint(max_expert_tiles(a.out.shape[0], a.num_experts, tile_rows));
 }
@@ -66,7 +73,7 @@ void GpuEncoder::expert_sums(const ExpertMatmulArgs& a, const GpuWeight& weight)
          {a.x, {weight.buffer(), 0}, scratch_.expert_order, scratch_.expert_tiles, a.out}, args);
 }
 
-// A row gets the same bits from both kernels.
+// A row gets the same bits from all three kernels.
 void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& weight) noexcept {
   const bool has_many = a.out.shape[0] >= kManyOnAverage * a.num_experts;
   const bool is_direct = !has_many && reads_floats(a.x, weight);
@@ -81,8 +88,14 @@ void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& wei
   if (!is_direct) args.matmul.x_stride = layout.padded_cols;
   args.x_share = as_uint(a.out.shape[0] / a.x.shape[0]);
   args.expert_rows = as_uint(weight.rows() / a.num_experts);
-  const int64_t width = (has_many ? kManyWeights : kFewWeights) / (a.silu_mul ? 2 : 1);  // columns per threadgroup
-  launch(has_many ? many_kernel(weight.kernel_format()) : few_kernel(weight.kernel_format(), is_direct),
+  const int64_t tokens = a.ids.shape[0];
+  const bool is_scalar =
+      has_scalar_products_ && is_direct && tokens <= kScalarRows && !is_stored(weight.kernel_format());
+  const int64_t of_weights = has_many ? kManyWeights : is_scalar ? kScalarWeights : kFewWeights;
+  const int64_t width = of_weights / (a.silu_mul ? 2 : 1);  // columns per threadgroup
+  launch(has_many    ? many_kernel(weight.kernel_format())
+         : is_scalar ? scalar_kernel(weight.kernel_format(), tokens)
+                     : few_kernel(weight.kernel_format(), is_direct),
          {{as_uint(ceil_divide(a.out.shape[1], width)), tiles_of(a, tile_rows)}, has_many ? 128u : 256u},
          {is_direct ? Slot(a.x) : Slot(scratch_.rows),
           {weight.buffer(), 0},

@@ -71,6 +71,20 @@ const KernelId& fused_kernel(KernelFormat format, int64_t of_weights) noexcept {
   return (of_weights == 1 ? kOne : kFour)[static_cast<size_t>(format) - 2];
 }
 
+const KernelId& scalar_kernel(KernelFormat format, bool is_made, int64_t rows) noexcept {
+  namespace scalar = kernels::matmul_scalar;
+  static constexpr KernelId kHalf[] = {scalar::f16_1, scalar::f16_2, scalar::f16_4};
+  static constexpr KernelId kDirect[][3] = {{scalar::direct_bf16_1, scalar::direct_bf16_2, scalar::direct_bf16_4},
+                                            {scalar::direct_q8_1, scalar::direct_q8_2, scalar::direct_q8_4},
+                                            {scalar::direct_q4_1, scalar::direct_q4_2, scalar::direct_q4_4}};
+  static constexpr KernelId kMade[][3] = {{scalar::made_bf16_1, scalar::made_bf16_2, scalar::made_bf16_4},
+                                          {scalar::made_q8_1, scalar::made_q8_2, scalar::made_q8_4},
+                                          {scalar::made_q4_1, scalar::made_q4_2, scalar::made_q4_4}};
+  const size_t width = rows <= 2 ? static_cast<size_t>(rows) - 1 : 2;
+  if (format == KernelFormat::f16) return kHalf[width];
+  return (is_made ? kMade : kDirect)[static_cast<size_t>(format) - 2][width];
+}
+
 const KernelId& tiles_kernel(KernelFormat format, bool is_wide) noexcept {
   namespace tiles = kernels::matmul_tiles;
   static constexpr KernelId kNarrow[] = {tiles::f16_4, tiles::bf16_4, tiles::q8_4, tiles::q4_4,
@@ -150,6 +164,12 @@ bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWe
   return true;
 }
 
+// Prepared rows are halfs there: bfloats are rounded while they are read, which costs less than a launch.
+bool GpuEncoder::takes_scalars(const GpuWeight& weight, int64_t rows, bool is_prepared) const noexcept {
+  return has_scalar_products_ && rows <= kScalarRows && !is_stored(weight.kernel_format()) &&
+         is_prepared == (weight.format() == WeightFormat::f16);
+}
+
 void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) noexcept {
   const MatmulArgs& a = product.args;
   const WeightLayout& layout = weight.layout();
@@ -165,13 +185,17 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   if (is_made) args.x_stride = made->x.strides[0];
   if (is_made) args.source = made->source;
   const bool is_of_file = is_stored(weight.kernel_format());
+  const bool is_scalar = takes_scalars(weight, a.x.shape[0], is_prepared);
   const int64_t tiles = weight_tiles(weight.rows(), is_made, is_of_file && !is_direct);
   // Tiles of 128 rows of weights, if there are enough of them to keep a large GPU busy.
   const int64_t groups_of_rows = ceil_divide(args.rows, kRowsTile);
   const bool is_wide = !is_of_file && !backend_.has_few_registers() &&
                        groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
-  const int64_t tile_rows = is_few ? 8 * tiles : is_wide ? 2 * kRowsTile : kRowsTile;  // of weights
-  const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);                              // output columns per threadgroup
+  const int64_t tile_rows = is_scalar ? kScalarWeights  // of weights
+                            : is_few  ? 8 * tiles
+                            : is_wide ? 2 * kRowsTile
+                                      : kRowsTile;
+  const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);  // output columns per threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
   const Slot x = is_prepared ? Slot(scratch_.rows) : Slot(is_made ? made->x : a.x);
   const Slot scales = is_prepared ? Slot(scratch_.scales) : x, bias = or_else(a.bias, a.x);
@@ -179,8 +203,9 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   const Slot w_scales(weight.buffer(), layout.scales_offset);
   if (is_few)
     launch(
-        is_made ? fused_kernel(weight.kernel_format(), tiles)
-                : few_kernel(weight.kernel_format(), is_direct, args.rows, tiles),
+        is_scalar ? scalar_kernel(weight.kernel_format(), is_made, args.rows)
+        : is_made ? fused_kernel(weight.kernel_format(), tiles)
+                  : few_kernel(weight.kernel_format(), is_direct, args.rows, tiles),
         {{columns}, 256},
         {x, scales, w, steps, w_scales, bias, is_made ? Slot(made->weight) : x, is_made ? Slot(made->gate) : x, a.out},
         args);

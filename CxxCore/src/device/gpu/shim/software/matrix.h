@@ -52,6 +52,15 @@ MSL_FN void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, T* dst, ulong ld
   (transpose ? p[c * ld + r] : p[r * ld + c]) = m.msl_e[0];
   (transpose ? p[(c + 1) * ld + r] : p[r * ld + c + 1]) = m.msl_e[1];
 }
+// sum + a * b, rounded once if both are of 16 bits, as scalar.h assumes: then the product is exact unless it is tiny or
+// too large for a float.
+template <typename TA, typename TB>
+MSL_FN float msl_add_product(float sum, float a, float b) {
+  const float product = a * b;
+  const float size = ::fabsf(product);
+  if (sizeof(TA) > 2 || sizeof(TB) > 2 || (size >= 0x1p-100f && size <= 0x1p100f)) return sum + product;
+  return ::fmaf(a, b, sum);
+}
 // D = A B + C, accumulated in float.
 template <typename TD, typename TA, typename TB, typename TC>
 MSL_FN void simdgroup_multiply_accumulate(simdgroup_matrix<TD, 8, 8>& d, const simdgroup_matrix<TA, 8, 8>& a,
@@ -64,8 +73,8 @@ MSL_FN void simdgroup_multiply_accumulate(simdgroup_matrix<TD, 8, 8>& d, const s
   float d0 = float(c.msl_e[0]), d1 = float(c.msl_e[1]);
   for (int k = 0; k < 8; ++k) {
     const float av = s[r * 4 + k / 2][k & 1];
-    d0 += av * s[k * 4 + t][2];
-    d1 += av * s[k * 4 + t][3];
+    d0 = msl_add_product<TA, TB>(d0, av, s[k * 4 + t][2]);
+    d1 = msl_add_product<TA, TB>(d1, av, s[k * 4 + t][3]);
   }
   d.msl_e[0] = TD(d0);
   d.msl_e[1] = TD(d1);

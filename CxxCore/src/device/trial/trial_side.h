@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/tensor_trial.h"
+#include "device/trial/tensor_trial.h"
 
 namespace pagoda::device {
 
 // Row r of a matrix is a segment of one sequence of numbers, so that any row can be computed directly; rows 4099 apart
-// are equal.
+// are equal. Each number is below 1 and divided by a power of two up to `exponents`.
 class TrialNumbers {
  public:
-  explicit TrialNumbers(int64_t cols);
+  explicit TrialNumbers(int64_t cols, int exponents = 0);
   void copy(int64_t row, float scale, float* to) const;
 
  private:
@@ -34,6 +34,10 @@ class TrialSide {
                                 std::span<const int64_t> columns, int64_t max_rows, bool is_trusted);
 
   int64_t width() const noexcept { return width_; }  // columns of the output
+  // Replaces the rows of x, all of them; row i is then no longer row i % 37.
+  Status set_rows(std::span<const float> x);
+  // Total seconds of `times` products of `rows` rows: the best of several rounds, after a warm-up.
+  Result<double> best_seconds(int64_t rows, int times, const TrialOptions& options);
   // The product of the first `rows` rows, repeated `times` times; and its result.
   Status multiply(int64_t rows, int times = 1);
   Status multiply(int64_t rows, std::vector<float>& out);

@@ -1,16 +1,20 @@
 // Fills weights and rows with numbers, and multiplies them.
-#include "device/trial_side.h"
+#include "device/trial/trial_side.h"
+
+#include <algorithm>
+#include <cmath>
 
 #include "base/assign_or_return.h"
 #include "device/host/quantise.h"
 
 namespace pagoda::device {
 
-TrialNumbers::TrialNumbers(int64_t cols) : cols_(static_cast<size_t>(cols)), values_(cols_ + kOffsets) {
+TrialNumbers::TrialNumbers(int64_t cols, int exponents) : cols_(static_cast<size_t>(cols)), values_(cols_ + kOffsets) {
   uint64_t state = 1;
   for (float& v : values_) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     v = static_cast<float>(static_cast<int32_t>(state >> 32)) / 2147483648.0f;
+    if (exponents > 0) v = std::ldexp(v, -static_cast<int>((state >> 20) % static_cast<uint64_t>(exponents + 1)));
   }
 }
 
@@ -44,6 +48,19 @@ Result<TrialSide> TrialSide::make(Device& device, const ProductShape& shape, con
   for (int64_t i = 0; i < max_rows; ++i) numbers.copy(kFirst + i % kDistinct, 1.0f, &x[static_cast<size_t>(i * cols)]);
   PAGODA_RETURN_IF_ERROR(device.upload(side.x_, x.data(), x.size() * sizeof(float)));
   return side;
+}
+
+Status TrialSide::set_rows(std::span<const float> x) { return device_->upload(x_, x.data(), x.size_bytes()); }
+
+Result<double> TrialSide::best_seconds(int64_t rows, int times, const TrialOptions& options) {
+  double best = 0;
+  for (int round = -1; round < options.rounds; ++round) {
+    const double begin = options.seconds();
+    PAGODA_RETURN_IF_ERROR(multiply(rows, times));
+    const double took = options.seconds() - begin;
+    best = round <= 0 ? took : std::min(best, took);
+  }
+  return best;
 }
 
 Status TrialSide::multiply(int64_t rows, int times) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "device/device.h"
-#include "device/tensor_trial.h"
+#include "device/trial/tensor_trial.h"
 
 namespace pagoda::device {
 

@@ -24,7 +24,11 @@ struct ProductShape {
 struct TrialOptions {
   std::function<double()> seconds;  // a clock; empty: the system's
   int rounds = 3;                   // the best one counts; a warm-up round comes first
+  int64_t timed_rows = 4096;        // of the weight with which scalar_trial.h times products
 };
+
+// The same options, with a clock in any case.
+TrialOptions with_clock(const TrialOptions& options);
 
 // The time that all products of a request take with the kernels for matrix units, relative to the time with the usual
 // ones. A request has 1024 prompt tokens, 512 per step, and an answer of 256, one per step: that of a single user on

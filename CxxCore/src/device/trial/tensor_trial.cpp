@@ -1,5 +1,5 @@
 // Creates weights of a model's shapes, multiplies the same rows by them in several ways, compares and times.
-#include "device/tensor_trial.h"
+#include "device/trial/tensor_trial.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 
 #include "base/assign_or_return.h"
 #include "base/concat.h"
-#include "device/trial_side.h"
+#include "device/trial/trial_side.h"
 
 namespace pagoda::device {
 namespace {
@@ -82,35 +82,28 @@ Status check_numbers(TrialSide& side, TensorProducts& products, Device& trusted,
   return ok_status();
 }
 
-// Total seconds of `times` products of `rows` rows: the best of several rounds, after a warm-up.
-Result<double> best_seconds(TrialSide& side, int64_t rows, int times, const TrialOptions& options) {
-  double best = 0;
-  for (int round = -1; round < options.rounds; ++round) {
-    const double begin = options.seconds();
-    PAGODA_RETURN_IF_ERROR(side.multiply(rows, times));
-    const double took = options.seconds() - begin;
-    best = round <= 0 ? took : std::min(best, took);
-  }
-  return best;
-}
-
 // Seconds of all products of the request with weights of this shape.
 Result<double> request_seconds(TrialSide& side, const ProductShape& shape, const TrialOptions& options) {
   double prompt = 0;
   if (!shape.is_head) {
-    PAGODA_ASSIGN_OR_RETURN(prompt, best_seconds(side, kPromptRows, kPromptProducts, options));
+    PAGODA_ASSIGN_OR_RETURN(prompt, side.best_seconds(kPromptRows, kPromptProducts, options));
   }
-  PAGODA_ASSIGN_OR_RETURN(const double decode, best_seconds(side, 1, kDecodeProducts, options));
+  PAGODA_ASSIGN_OR_RETURN(const double decode, side.best_seconds(1, kDecodeProducts, options));
   return static_cast<double>(shape.count) *
          (kPromptSteps * prompt / kPromptProducts + kDecodeSteps * decode / kDecodeProducts);
 }
 
 }  // namespace
 
+TrialOptions with_clock(const TrialOptions& options) {
+  TrialOptions made = options;
+  if (!made.seconds) made.seconds = system_seconds;
+  return made;
+}
+
 Result<double> try_tensor_products(Device& tested, TensorProducts& products, Device& trusted,
                                    std::span<const ProductShape> shapes, const TrialOptions& given) {
-  TrialOptions options = given;
-  if (!options.seconds) options.seconds = system_seconds;
+  const TrialOptions options = with_clock(given);
   struct Reset {
     TensorProducts& products;
     ~Reset() { products.use_tensor_products(false); }

@@ -1,0 +1,100 @@
+// The text of expert_scalar.metal for Metal's compiler and NVRTC, and CUDA's entry points. Made by Tools/mslc/generate.sh.
+#include "device/gpu/kernel_table.h"
+namespace pagoda::device::gpu::generated {
+KernelSource expert_scalar_source() noexcept {
+  return {"expert_scalar",
+R"msl(#include "expert_rows.h"
+#include "scalar.h"
+template <typename T, uint BITS, uint M>
+[[max_total_threads_per_threadgroup(256)]]
+kernel void expert_scalar(device const float* x [[buffer(0)]],
+                          device const uint* w [[buffer(1)]],
+                          device const ushort* w_steps [[buffer(2)]],
+                          device const float* w_scales [[buffer(3)]],
+                          device const uint* order [[buffer(4)]],
+                          device const uint* tiles [[buffer(5)]],
+                          device float* out [[buffer(6)]],
+                          constant pagoda_args::ExpertProducts& args [[buffer(7)]],
+                          uint2 tg [[threadgroup_position_in_grid]],
+                          uint tid [[thread_index_in_threadgroup]],
+                          uint sg [[simdgroup_index_in_threadgroup]],
+                          uint lane [[thread_index_in_simdgroup]]) {
+  MSL_SHARED float shared_words[kRuns * M * kStaged];
+  threadgroup float* staged = shared_words + sg * M * kStaged;
+  const ExpertTile tile = expert_tile(tiles, tg.y, args.expert_rows);
+  if (tile.count == 0) {
+    return;
+  }
+  const ulong w_at =
+      ulong(tile.weight_row + weight_row(args.matmul, tg.x, lane, kScalarRows)) * args.matmul.padded_cols;
+  const uint begin = sg * args.matmul.run;
+  const uint end = min(begin + args.matmul.run, args.matmul.padded_cols);
+  for (uint first_row = 0; first_row < tile.count; first_row += M) {
+    float sums[M];
+    #pragma unroll
+    for (uint m = 0; m < M; ++m) {
+      sums[m] = 0.0f;
+    }
+    for (uint k0 = begin; k0 < end; k0 += kStaged) {
+      Line<BITS> first;
+      Line<BITS> second;
+      load_line(w, w_steps, w_at + k0, first);
+      load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+      const uint column = staged_column(k0, end, lane);
+      #pragma unroll
+      for (uint m = 0; m < M; ++m) {
+        const uint row = first_row + m;
+        const uint slot = order[tile.first + (row < tile.count ? row : 0)];
+        stage_quad(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
+                   staged + m * kStaged, lane);
+      }
+      simdgroup_barrier(mem_flags::mem_threadgroup);
+      multiply_line<T, BITS, M>(first, (threadgroup const float*)(staged), sums);
+      if (k0 + kChunk < end) {
+        multiply_line<T, BITS, M>(second, (threadgroup const float*)(staged + kChunk), sums);
+      }
+      simdgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    #pragma unroll
+    for (uint m = 0; m < M; ++m) {
+      shared_words[(sg * M + m) * kScalarRows + lane] = sums[m];
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    const uint made = args.matmul.silu_mul != 0 ? kScalarRows / 2 : kScalarRows;
+    const uint r = tid % made;
+    const uint m = tid / made;
+    const uint column = tg.x * made + r;
+    if (m < M && first_row + m < tile.count && column < args.matmul.out_cols) {
+      float sum = 0.0f;
+      float other = 0.0f;
+      #pragma unroll
+      for (uint run = 0; run < kRuns; ++run) {
+        sum += shared_words[(run * M + m) * kScalarRows + r];
+        if (args.matmul.silu_mul != 0) {
+          other += shared_words[(run * M + m) * kScalarRows + made + r];
+        }
+      }
+      write_expert_out(args, w_scales, out, tile.weight_row, order[tile.first + first_row + m], column, sum, other,
+                       BITS < 16);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+MSL_INSTANCE(expert_scalar_bf16_1, expert_scalar, bfloat, 16, 1)
+MSL_INSTANCE(expert_scalar_bf16_2, expert_scalar, bfloat, 16, 2)
+MSL_INSTANCE(expert_scalar_q8_1, expert_scalar, bfloat, 8, 1)
+MSL_INSTANCE(expert_scalar_q8_2, expert_scalar, bfloat, 8, 2)
+MSL_INSTANCE(expert_scalar_q4_1, expert_scalar, bfloat, 4, 1)
+MSL_INSTANCE(expert_scalar_q4_2, expert_scalar, bfloat, 4, 2)
+)msl",
+R"msl(#define MSL_KERNEL_expert_scalar(BOUNDS, T, BITS, M) MSL_GLOBAL(BOUNDS)(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); expert_scalar<T, BITS, M>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+#define MSL_ENTRY_expert_scalar_bf16_1 MSL_KERNEL_expert_scalar((256), bfloat, 16, 1)
+#define MSL_ENTRY_expert_scalar_bf16_2 MSL_KERNEL_expert_scalar((256), bfloat, 16, 2)
+#define MSL_ENTRY_expert_scalar_q8_1 MSL_KERNEL_expert_scalar((256), bfloat, 8, 1)
+#define MSL_ENTRY_expert_scalar_q8_2 MSL_KERNEL_expert_scalar((256), bfloat, 8, 2)
+#define MSL_ENTRY_expert_scalar_q4_1 MSL_KERNEL_expert_scalar((256), bfloat, 4, 1)
+#define MSL_ENTRY_expert_scalar_q4_2 MSL_KERNEL_expert_scalar((256), bfloat, 4, 2)
+)msl"};
+}
+}  // namespace pagoda::device::gpu::generated

@@ -1,0 +1,127 @@
+// Products of a few rows without matrix units: on the software device, where 8x8 products add in the same order, they
+// have the same bits.
+#include <cstring>
+
+#include "device/rig.h"
+#include "device/support.h"
+#include "ops/experts.h"
+#include "ops/ops.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+namespace {
+
+using device::Tensor;
+
+struct Case {
+  WeightFormat format;
+  int64_t rows, columns;  // of the weight
+  bool silu_mul = false, has_bias = false, is_made = false;
+};
+
+struct Results {
+  std::vector<float> out;
+  bool is_scalar = false;  // whether a kernel without matrix units was launched
+};
+
+void use_scalars(Rig& rig, bool enabled) {
+  dynamic_cast<device::ScalarProducts&>(rig.device()).use_scalar_products(enabled);
+  device::set_kernel_timing(rig.device(), true);
+}
+
+Results finish(Rig& rig, const Tensor& out) {
+  CHECK_OK(rig.finish());
+  Results results{rig.read(out), false};
+  for (const device::OpTime& kernel : rig.device().take_profile())
+    results.is_scalar |= kernel.name.find("_scalar_") != std::string::npos;
+  return results;
+}
+
+// x lies between other columns. A norm before the product has its rows made in the kernel; its result is added to
+// `out`.
+Results product(const Case& c, int64_t m, bool is_scalar) {
+  Rig rig("software");
+  use_scalars(rig, is_scalar);
+  Random random(seed(91));
+  device::Weight* weight = rig.weight(random.normal(c.rows * c.columns), c.rows, c.columns, c.format);
+  const int64_t width = c.silu_mul ? c.rows / 2 : c.rows;
+  const Tensor wide = rig.floats(random.normal(m * (c.columns + 8)), {m, c.columns + 8});
+  Tensor x = device::slice(wide, 1, 4, c.columns);
+  const Tensor bias = c.has_bias ? rig.floats(random.normal(c.rows), {c.rows}) : Tensor{};
+  const Tensor out = rig.floats(random.normal(m * width), {m, width});
+  if (!c.is_made) {
+    CHECK_OK(ops::matmul(rig.encoder(), {x, weight, bias, out, c.silu_mul}));
+    return finish(rig, out);
+  }
+  const Tensor normed = rig.zeros(DType::f32, {m, c.columns}), product = rig.zeros(DType::f32, {m, width});
+  const Tensor norm = rig.floats(random.normal(c.columns), {c.columns}),
+               last = rig.floats(random.normal(width), {width});
+  CHECK_OK(
+      ops::rms_norm(rig.encoder(),
+                    {.x = x, .residual = {}, .weight = norm, .weight_offset = 1.0f, .out = normed, .only_next = true}));
+  CHECK_OK(ops::matmul(rig.encoder(), {normed, weight, bias, product, c.silu_mul}));
+  CHECK_OK(ops::rms_norm(rig.encoder(), {out, product, last, 1e-6f, 1.0f, rig.zeros(DType::f32, {m, width})}));
+  return finish(rig, out);
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+// 64 columns leave runs empty; 1088 give runs of three chunks, an odd number, of which the last is cut. 70 and 33 rows
+// of weights leave a threadgroup with lanes to spare.
+PAGODA_TEST(gpu_scalar_products_have_the_bits_of_matrix_products) {
+  std::vector<Case> cases;
+  for (const WeightFormat format : {WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) {
+    cases.push_back({format, 33, 64, false, true});
+    cases.push_back({format, 70, 1088, true, true, true});
+    cases.push_back({format, 64, 576, true});
+    cases.push_back({format, 40, 1088});
+  }
+  for (const Case& c : cases)
+    for (int64_t m = 1; m <= 5; ++m) {
+      const Results wanted = product(c, m, false), got = product(c, m, true);
+      CHECK(!wanted.is_scalar);
+      CHECK_EQ(got.is_scalar, m <= 4);
+      if (!same_bits(wanted.out, got.out))
+        fail(__FILE__, __LINE__,
+             std::string(weight_format_name(c.format)) + ", " + std::to_string(c.rows) + " x " +
+                 std::to_string(c.columns) + ", " + std::to_string(m) + " rows: other bits than with matrix products");
+    }
+}
+
+// Several tokens of one expert take more than one round of a threadgroup.
+PAGODA_TEST(gpu_scalar_products_of_experts_have_the_bits_of_matrix_products) {
+  constexpr int64_t kExperts = 3, kOut = 48, kColumns = 576;
+  const std::vector<std::vector<int32_t>> chosen = {
+      {2, 0}, {1, 2, 2, 0}, {1, 0, 1, 0, 1, 2, 1, 0}, {0, 1, 2, 0, 1, 2, 0, 2, 0, 1}};
+  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4})
+    for (const std::vector<int32_t>& ids : chosen)
+      for (const bool silu_mul : {false, true}) {
+        const auto tokens = static_cast<int64_t>(ids.size() / 2);
+        Results results[2];
+        for (const bool is_scalar : {false, true}) {
+          Rig rig("software");
+          use_scalars(rig, is_scalar);
+          Random random(seed(92));
+          device::Weight* weight =
+              rig.weight(random.normal(kExperts * kOut * kColumns), kExperts * kOut, kColumns, format);
+          const Tensor x = rig.floats(random.normal(tokens * kColumns), {tokens, kColumns});
+          const Tensor out = rig.zeros(DType::f32, {2 * tokens, silu_mul ? kOut / 2 : kOut});
+          CHECK_OK(ops::expert_matmul(rig.encoder(), {.x = x,
+                                                      .weight = weight,
+                                                      .num_experts = kExperts,
+                                                      .ids = rig.ints(ids, {tokens, 2}),
+                                                      .out = out,
+                                                      .silu_mul = silu_mul}));
+          results[is_scalar] = finish(rig, out);
+        }
+        CHECK(!results[0].is_scalar);
+        CHECK_EQ(results[1].is_scalar, tokens <= 4);
+        CHECK(same_bits(results[0].out, results[1].out));
+      }
+}
+
+}  // namespace pagoda::test
