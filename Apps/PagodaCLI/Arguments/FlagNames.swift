@@ -12,6 +12,7 @@ private let ownNames = [
 
 private let sameNames: Set<String> = [
   "max_num_seqs", "max_num_batched_tokens", "max_model_len", "num_kv_blocks", "max_step_ms", "block_size", "kv_dtype",
+  "state_dtype",
   "max_image_tokens",
   "weight_cache", "prefix_cache_dir", "pipeline_split", "pipeline_timeout_ms", "quantize", "dtype",
 ]
