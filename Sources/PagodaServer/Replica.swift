@@ -89,6 +89,7 @@ extension Service {
         .init(key: "architecture", value: .string(info.architecture)),
         .init(key: "weight_dtype", value: .string(info.weightDType)),
         .init(key: "kv_dtype", value: .string(info.kvDType)),
+        .init(key: "state_dtype", value: info.stateDType.map { .string($0) } ?? .null),
         .init(key: "vocab_size", value: .integer(Int64(info.vocabularySize))),
         .init(key: "block_size", value: .integer(Int64(info.plan.blockSize))),
       ])

@@ -249,6 +249,19 @@ import Testing
     }
   }
 
+  @Test func info_shows_the_format_of_recurrent_states() throws {
+    func slot(_ options: String...) throws -> (dtype: String?, bytes: Int64) {
+      let info = try #require(JSONValue.parse(try Program.run(["info", "--json"] + options).output))
+      return (info["state_dtype"]?.stringValue, try #require(info["memory_plan"]?["state_slot_bytes"]?.intValue))
+    }
+    let long = try slot(), short = try slot("--state-dtype", "bfloat16")
+    #expect(long.dtype == "float32" && short.dtype == "bfloat16" && short.bytes < long.bytes)
+    #expect(try Program.run("info", "--state-dtype", "bfloat16").output.contains(", bfloat16)"))
+    let refused = try Program.run("info", "--state-dtype", "int8")
+    #expect(refused.status != 0 && refused.errors.contains("--state-dtype is 'int8'"), "\(refused.errors)")
+    #expect(try Program.run("info", "--kv-dtype", "int4").errors.contains("change answers too much"))
+  }
+
   @Test func info_shows_experts_that_are_read_from_files() throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let model = tests.appending(path: "Fixtures/model/qwen3_5_moe").path

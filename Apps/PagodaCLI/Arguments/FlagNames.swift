@@ -13,7 +13,8 @@ extension FieldNames {
     ]
     let sameNames = [
       "max_num_seqs", "max_num_batched_tokens", "max_model_len", "num_kv_blocks", "max_step_ms", "block_size",
-      "dtype", "quantize", "kv_dtype", "max_image_tokens", "weight_cache", "prefix_cache_dir", "pipeline_split",
+      "dtype", "quantize", "kv_dtype", "state_dtype", "max_image_tokens", "weight_cache", "prefix_cache_dir",
+      "pipeline_split",
     ]
     let same = sameNames.map { ($0, "--" + $0.replacing("_", with: "-")) }
     return FieldNames(ownNames.mapValues { "--" + $0 }.merging(same) { own, _ in own })

@@ -12,7 +12,8 @@ extension JSONValue {
     if let profiles { members.append(Member(key: "profile", value: .array(profiles.map(profile)))) }
     let model: KeyValuePairs<String, JSONValue> = [
       "name": .string(name), "architecture": .string(info.architecture), "format": .string(info.weightDType),
-      "kv_dtype": .string(info.kvDType), "num_parameters": .integer(info.parameterCount),
+      "kv_dtype": .string(info.kvDType), "state_dtype": info.stateDType.map { .string($0) } ?? .null,
+      "num_parameters": .integer(info.parameterCount),
       "weights_bytes": .integer(info.plan.weightsBytes), "device": .string(info.device),
       "max_num_batched_tokens": .integer(Int64(info.plan.maximumBatchedTokens)),
       "weight_cache_note": info.weightCacheNote.map { .string($0) } ?? .null,

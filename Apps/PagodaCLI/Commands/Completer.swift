@@ -49,6 +49,7 @@ package struct Completer {
     case "device": ["auto", "cpu", "metal", "cuda", "software", "reference"]
     case "dtype": ["auto"] + EngineOptions.WeightFormat.allCases.map(\.rawValue)
     case "kv-dtype": ["auto"] + EngineOptions.CacheFormat.allCases.map(\.rawValue)
+    case "state-dtype": EngineOptions.StateFormat.allCases.map(\.rawValue)
     case "quantize": EngineOptions.Quantization.allCases.map(\.rawValue)
     case "speculate": EngineOptions.Speculation.allCases.map(\.rawValue)
     case "context-policy": ContextPolicy.allCases.map(\.rawValue)

@@ -155,8 +155,8 @@ private func images(_ info: ModelInfo) -> String {
 private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   let plan = info.plan
   let blocks = "\(plan.kvBlockCount) blocks of \(plan.blockSize) tokens, \(info.kvDType)"
-  let slots =
-    "\(plan.stateSlotCount) slot\(plan.stateSlotCount == 1 ? "" : "s") of \(readable(bytes: plan.stateSlotBytes))"
+  let slotSize = "\(readable(bytes: plan.stateSlotBytes))\(info.stateDType.map { ", \($0)" } ?? "")"
+  let slots = "\(plan.stateSlotCount) slot\(plan.stateSlotCount == 1 ? "" : "s") of \(slotSize)"
   let unused = max(plan.deviceLimitBytes - plan.totalBytes, 0)
   let together = plan.kvBlockCount * Int64(plan.blockSize)
   let sequences = plan.maximumSequences == 1 ? "1 sequence" : "\(plan.maximumSequences) sequences at once"

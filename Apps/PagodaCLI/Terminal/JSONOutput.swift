@@ -61,7 +61,7 @@ extension JSONValue {
       "hidden_size": .integer(Int64(info.hiddenSize)), "vocab_size": .integer(Int64(info.vocabularySize)),
       "context_length": .integer(Int64(info.contextLength)), "num_parameters": .integer(info.parameterCount),
       "weight_dtype": .string(info.weightDType), "weights": weights(info), "kv_dtype": .string(info.kvDType),
-      "device": .string(info.device),
+      "state_dtype": info.stateDType.map { .string($0) } ?? .null, "device": .string(info.device),
       "has_tokenizer": .bool(info.hasTokenizer), "has_chat_template": .bool(info.hasChatTemplate),
       "chat_template_error": info.chatTemplateError.map { .string($0) } ?? .null,
       "eos_token_ids": .array(info.endOfTextTokens.map { .integer(Int64($0)) }),

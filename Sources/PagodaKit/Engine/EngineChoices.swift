@@ -44,6 +44,14 @@ extension EngineOptions {
     case int8
   }
 
+  /// A number format of recurrent states.
+  public enum StateFormat: String, CaseIterable, Hashable, Sendable {
+    /// 32 bits.
+    case float32
+    /// 16 bits, 8 of them for precision; states are rounded once every 16 tokens.
+    case bfloat16
+  }
+
   /// The format of the weights in memory.
   public enum Quantization: String, CaseIterable, Hashable, Sendable {
     /// The format of the file; matrices in a format that the device cannot keep get 8 bits per weight.

@@ -16,6 +16,8 @@ public struct EngineOptions: Hashable, Sendable {
   public var quantize = Quantization.automatic
   /// Number format of the KV cache; nil means that of the weights.
   public var kvDType: CacheFormat?
+  /// Number format of recurrent states, in running sequences, checkpoints and files of prefixes.
+  public var stateDType = StateFormat.float32
   /// RoPE scaling for a longer context; nil means the model's own setting.
   public var ropeScaling: RopeScaling?
   /// Whether weights that are quantised or rearranged while they load are kept in a file, so that the next load reads
@@ -154,6 +156,7 @@ extension EngineOptions {
     options.dtype = std.string(dtype?.rawValue ?? "auto")
     options.quantize = std.string(quantize.rawValue)
     options.kv_dtype = std.string(kvDType?.rawValue ?? "auto")
+    options.state_dtype = std.string(stateDType.rawValue)
     options.rope_scaling = std.string(ropeScaling?.description ?? "")
     options.keep_weights = weightCache
     options.weight_cache = std.string(weightCacheFolder ?? "")

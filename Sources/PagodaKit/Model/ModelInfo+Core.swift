@@ -18,6 +18,8 @@ extension ModelInfo {
     weightFormats = info.formats.map(WeightFormatSum.init)
     otherWeights = info.other_weights.map(OtherWeights.init)
     kvDType = String(info.kv_dtype)
+    let states = String(info.state_dtype)
+    stateDType = states.isEmpty ? nil : states
     device = String(info.device)
     deviceName = String(info.device_name)
     hasTokenizer = info.has_tokenizer

@@ -37,6 +37,8 @@ public struct ModelInfo: Hashable, Sendable {
   public var otherWeights: [OtherWeights] = []
   /// Number format of the KV cache.
   public var kvDType: String = ""
+  /// Number format of recurrent states; nil if the model has none.
+  public var stateDType: String?
   /// The device and its instruction set.
   public var device: String = ""
   /// The device's name on the command line, such as `cpu` or `metal`; never `auto`.
