@@ -45,6 +45,12 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
   }
   return x[0];
 }
+# 70 "Shaders/gdn.h"
+METAL_FUNC float from_first_half(float v, uint lane) {
+# 74 "Shaders/gdn.h"
+  return pick(0u - (lane / 4 & 1u), simd_shuffle_xor(v, ushort(4)), v);
+
+}
 
 
 template <uint N>
@@ -163,7 +169,7 @@ METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-# 188 "Shaders/gdn.h"
+# 198 "Shaders/gdn.h"
 MSL_CONSTANT constexpr uint kBetas = kBlock;
 MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;

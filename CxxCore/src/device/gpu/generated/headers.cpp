@@ -1729,6 +1729,13 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   }
   return x[0];
 }
+METAL_FUNC float from_first_half(float v, uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+  return simd_shuffle(v, ushort(lane & ~4u));
+#else
+  return pick(0u - (lane / 4 & 1u), simd_shuffle_xor(v, ushort(4)), v);
+#endif
+}
 template <uint N>
 METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
   load_ahead<N>(from, lane, 32, dk, x);
@@ -2835,10 +2842,10 @@ METAL_FUNC void tile_numbers(thread const Line<4>& line, thread const LineTerms<
 #pragma unroll
   for (uint q = 0; q < 4; ++q) {
     const uint word = line.a[q / 2][q % 2 * 2 + j / 4];
-    numbers[2 * q] = nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2],
-                                   terms.base[q / 2][first]);
-    numbers[2 * q + 1] = nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2],
-                                       terms.base[q / 2][second]);
+    numbers[2 * q] =
+        nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2], terms.base[q / 2][first]);
+    numbers[2 * q + 1] =
+        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2], terms.base[q / 2][second]);
   }
 }
 METAL_FUNC float4 rounded(float4 v) {

@@ -142,10 +142,10 @@ METAL_FUNC void tile_numbers(MSL_THREAD const Line<4>& line, MSL_THREAD const Li
 
   for (uint q = 0; q < 4; ++q) {
     const uint word = line.a[q / 2][q % 2 * 2 + j / 4];
-    numbers[2 * q] = nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2],
-                                   terms.base[q / 2][first]);
-    numbers[2 * q + 1] = nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2],
-                                       terms.base[q / 2][second]);
+    numbers[2 * q] =
+        nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2], terms.base[q / 2][first]);
+    numbers[2 * q + 1] =
+        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2], terms.base[q / 2][second]);
   }
 }
 
