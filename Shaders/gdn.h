@@ -65,6 +65,16 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   return x[0];
 }
 
+// v of the lane without the bit of 4: the value that a fold by 8 lanes leaves in the first half of every eight. Apple's
+// GPUs shuffle by xor in 2 cycles, otherwise in 28; NVIDIA's take as long for both.
+METAL_FUNC float from_first_half(float v, uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+  return simd_shuffle(v, ushort(lane & ~4u));
+#else
+  return pick(0u - (lane / 4 & 1u), simd_shuffle_xor(v, ushort(4)), v);
+#endif
+}
+
 // A lane's elements lane, lane + 32, ... of a row of dk floats.
 template <uint N>
 METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {

@@ -184,7 +184,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
       acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }
   }
-  const float u = simd_shuffle(acc * beta, ushort(lane & ~4u));
+  const float u = from_first_half(acc * beta, lane);
   if (part % 2 == 0 && is_inside) {
     if (kind == 1) {
       out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);

@@ -22,6 +22,7 @@ tests|Tools/test.sh swift
 memory|env time -l .build/release/pagoda bench --device metal --shape qwen3.5-0.8b --quantize 4bit --tests tg8
 speed|.build/release/pagoda bench --device metal --shape qwen3.5-0.8b --quantize 4bit --tests tg64,b8,pp512,pp2048 --kernels
 speed-4b|.build/release/pagoda bench --device metal --shape qwen3.5-4b --quantize 4bit --tests tg64,pp512
+products|.build/release/pagoda info --device metal --shape qwen3.5-0.8b --quantize 4bit
 predicted|.build/release/pagoda bench --predict m4-pro --shape qwen3.5-0.8b --quantize 4bit
 speed-cpu|.build/release/pagoda bench --device cpu --shape qwen3.5-0.8b --quantize 8bit --tests tg64,b8,pp512
 self-test|rm -rf ~/.cache/pagoda/devices ~/.cache/pagoda/metal && time .build/release/pagoda info

@@ -128,6 +128,22 @@ import Testing
     #expect(token.tokensPerSecond(m1) < bound)
     token.launches += 1000
     #expect(token.tokensPerSecond(m1) < 1 / (1000 * 3e-6 + 1.6e9 / 68.3e9))
+    let scalar = Prediction(
+      launches: 100, barriers: 90, bytes: 0.4e9, weights: 0.75e9, instructionsPerWeight: 5,
+      scalarInstructionsPerWeight: 5)
+    #expect(scalar.tokensPerSecond(m1, isScalar: true) > 1.5 * before)  // no matrix product
+  }
+
+  /// Counts of Tools/bench/results/launches.md; measurements as in docs/performance.md.
+  @Test(arguments: [(197.0, 0.470e9, 0.75e9, 1136.0), (261.0, 2.471e9, 4.21e9, 391.0), (517.0, 14.721e9, 25.6e9, 96.9)])
+  func speeds_on_an_h200_are_predicted_within_a_quarter(
+    launches: Double, bytes: Double, weights: Double, measured: Double
+  ) throws {
+    let h200 = try #require(GPUProfile.all.first { $0.name == "h200" })
+    let token = Prediction(
+      launches: launches, barriers: launches, bytes: bytes, weights: weights, instructionsPerWeight: 4.88)
+    let predicted = token.tokensPerSecond(h200)
+    #expect(abs(predicted / measured - 1) < 0.25, "\(predicted) for \(measured)")
   }
 
   @Test func a_speed_is_predicted_without_the_gpu() throws {
@@ -138,10 +154,11 @@ import Testing
         "1")
       #expect(run.status == 0, "\(run.errors)")
       let row = try lastRow(run.output)
-      #expect(row.count == 11 && row[0] == "tg2", "\(run.output)")
+      #expect(row.count == 12 && row[0] == "tg2", "\(run.output)")
       #expect(try #require(Double(row[1])) > #require(Double(row[2])) && #require(Double(row[2])) > 32 * 4)
       #expect(try #require(Double(row[4])) > 3 && #require(Double(row[5])) > 64, "\(run.output)")
-      #expect(row[10] == (gpu == "m1" ? "-" : "43"), "published for mlx-lm")
+      #expect(row[11] == (gpu == "m1" ? "-" : "43"), "published for mlx-lm")
+      #expect(try #require(Double(row[10])) > #require(Double(row[9])), "without matrix units")
       speeds.append(try #require(Double(row[9])))
     }
     #expect(speeds[0] * 2 < speeds[1])

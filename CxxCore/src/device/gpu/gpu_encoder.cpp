@@ -54,7 +54,8 @@ void GpuEncoder::launch(const KernelId& kernel, const Grid& grid, std::initializ
   std::array<Binding, 31> bindings;
   int count = 0;
   for (const Slot& slot : slots) {
-    bindings[count] = {.index = count, .buffer = slot.buffer, .offset_bytes = slot.offset_bytes};
+    bindings[count] = {
+        .index = count, .buffer = slot.buffer, .offset_bytes = slot.offset_bytes, .size_bytes = slot.size_bytes};
     ++count;
   }
   bindings[count] = {.index = count, .values = args, .size_bytes = args_bytes};

@@ -33,10 +33,17 @@ namespace pagoda::device::gpu {
 struct Slot {
   Buffer* buffer = nullptr;
   int64_t offset_bytes = 0;
-  Slot(const Tensor& t) noexcept : buffer(t.buffer), offset_bytes(t.offset_bytes) {}  // NOLINT
+  size_t size_bytes = 0;  // as Binding's
+  // Launches on other parts of its buffer need not wait. The rows of int8 caches end with scales, which are not
+  // elements.
+  Slot(const Tensor& t) noexcept : Slot(t, t.dtype == DType::i8 ? 0 : extent_bytes(t)) {}  // NOLINT
   Slot(const std::unique_ptr<Buffer>& b, int64_t offset = 0) noexcept
       : buffer(b.get()), offset_bytes(offset) {}  // NOLINT
   Slot(Buffer* b, int64_t offset) noexcept : buffer(b), offset_bytes(offset) {}
+
+ private:
+  Slot(const Tensor& t, int64_t size) noexcept
+      : buffer(t.buffer), offset_bytes(t.offset_bytes), size_bytes(static_cast<size_t>(size)) {}
 };
 
 class GpuEncoder final : public Encoder, private Pending {

@@ -49,20 +49,22 @@ MadeRows rows_of(const RowMaker& maker) noexcept {
   return rows;
 }
 
-int64_t end_bytes(const Tensor& t) noexcept {
+}  // namespace
+
+int64_t extent_bytes(const Tensor& t) noexcept {
+  if (t.num_elements() == 0) return 0;
   int64_t last = 0;
   for (int i = 0; i < t.rank; ++i) last += (t.shape[i] - 1) * t.strides[i];
-  return t.offset_bytes + (last + 1) * static_cast<int64_t>(dtype_bytes(t.dtype));
+  return (last + 1) * static_cast<int64_t>(dtype_bytes(t.dtype));
 }
-
-}  // namespace
 
 bool is_same_view(const Tensor& a, const Tensor& b) noexcept {
   return a.buffer == b.buffer && a.offset_bytes == b.offset_bytes && a.shape == b.shape && a.strides == b.strides;
 }
 
 bool may_overlap(const Tensor& a, const Tensor& b) noexcept {
-  return a.buffer == b.buffer && a.offset_bytes < end_bytes(b) && b.offset_bytes < end_bytes(a);
+  return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + extent_bytes(b) &&
+         b.offset_bytes < a.offset_bytes + extent_bytes(a);
 }
 
 bool makes(const RowMaker& maker, const Tensor& x) noexcept {

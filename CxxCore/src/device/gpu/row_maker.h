@@ -24,6 +24,9 @@ bool makes(const RowMaker& maker, const Tensor& x) noexcept;
 // None if kernels cannot compute them: an unsupported alignment or size, or no maker at all.
 std::optional<MadeRows> made_rows(const RowMaker& maker) noexcept;
 
+// The bytes from a tensor's first element to the end of its last.
+int64_t extent_bytes(const Tensor& t) noexcept;
+
 // Whether two tensors are the same view of the same memory.
 bool is_same_view(const Tensor& a, const Tensor& b) noexcept;
 

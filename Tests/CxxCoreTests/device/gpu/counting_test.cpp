@@ -33,10 +33,11 @@ model::ForwardBatch decode_token(int32_t context, int32_t max_blocks) {
   return batch;
 }
 
-// Launches of a decode step of the 0.8B shape at 128 tokens of context, or the barriers between them.
-int64_t decode_launches(const std::string& device, const std::string& format, bool barriers = false) {
+// Launches of a decode step at 128 tokens of context, or the barriers between them.
+int64_t decode_launches(const std::string& device, const std::string& format, bool barriers = false,
+                        const std::string& shape = "qwen3.5-0.8b") {
   ModelSource source;
-  source.shape = "qwen3.5-0.8b";
+  source.shape = shape;
   EngineOptions options;
   options.device = device;
   options.quantize = format;
@@ -100,6 +101,14 @@ PAGODA_TEST(gpu_count_of_launches_for_a_token_of_the_0_8b_shape) {
 // Each launch but the first reads what the one before it wrote.
 PAGODA_TEST(gpu_count_of_barriers_for_a_token_of_the_0_8b_shape) {
   CHECK_EQ(decode_launches("dry", "4bit", true), 24 * 5 + 4);
+  CHECK_EQ(decode_launches("dry", "4bit", true, "qwen3.5-4b"), 32 * 5 + 4);
+}
+
+// The shared expert of a layer does not wait for the router's choice, nor sorting by expert for the shared expert.
+PAGODA_TEST(gpu_count_of_barriers_for_a_token_of_a_mixture) {
+  const std::string shape = "qwen3.5-35b-a3b";
+  CHECK_EQ(decode_launches("dry", "4bit", false, shape), 564);
+  CHECK_EQ(decode_launches("dry", "4bit", true, shape), 563 - 2 * 40);
 }
 
 // The first is as Apple's GPUs, whose threads have 128 registers.

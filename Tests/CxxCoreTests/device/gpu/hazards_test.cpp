@@ -5,7 +5,10 @@
 
 #include "args/rms_norm.h"
 #include "device/gpu/generated/bindings.h"
+#include "device/gpu/gpu_encoder.h"
 #include "device/gpu/software/software_backend.h"
+#include "device/rig.h"
+#include "ops/ops.h"
 #include "support/test.h"
 
 namespace pagoda::device::gpu {
@@ -122,6 +125,50 @@ PAGODA_TEST(gpu_hazards_a_missing_barrier_is_found) {
   test::note(chain.status.message);
   CHECK(chain.status.message.find("rms_norm writes x, which rms_norm writes as out, without a barrier") !=
         std::string::npos);
+}
+
+// The barriers between two norms: the first reads `in` and writes `out`, the second `next` and `last`.
+int64_t barriers_between(test::Rig& rig, const Tensor& in, const Tensor& out, const Tensor& next, const Tensor& last) {
+  const Tensor weight = rig.zeros(DType::f32, {in.shape[1]});
+  rig.device().set_profiling(true);
+  CHECK_OK(ops::rms_norm(rig.encoder(), {.x = in, .residual = {}, .weight = weight, .out = out}));
+  CHECK_OK(ops::rms_norm(rig.encoder(), {.x = next, .residual = {}, .weight = weight, .out = last}));
+  CHECK_OK(rig.finish());
+  int64_t barriers = 0;
+  for (const OpTime& op : rig.device().take_profile()) barriers += op.name == "barrier" ? op.calls : 0;
+  return barriers;
+}
+
+// Tensors say which part of their buffer a launch touches: others need not wait for it, unless one element is shared.
+PAGODA_TEST(gpu_hazards_are_those_of_tensors_and_not_of_their_buffer) {
+  constexpr int64_t kWidth = 64;
+  test::Rig rig("dry");
+  const Tensor arena = rig.zeros(DType::f32, {8, kWidth});
+  const auto rows = [&](int64_t first) { return slice(arena, 0, first, 2); };
+  const auto after = [](Tensor t, int64_t bytes) {
+    t.offset_bytes += bytes;
+    return t;
+  };
+  CHECK_EQ(barriers_between(rig, rows(0), rows(2), rows(4), rows(6)), 0);
+  CHECK_EQ(barriers_between(rig, rows(0), rows(6), rows(2), rows(4)), 0);  // the second lies between
+  const Tensor left = slice(arena, 1, 0, 32), right = slice(arena, 1, 32, 32);
+  CHECK_EQ(
+      barriers_between(rig, slice(left, 0, 0, 1), slice(left, 0, 1, 1), slice(right, 0, 0, 1), slice(right, 0, 1, 1)),
+      0);
+  CHECK_EQ(barriers_between(rig, rows(0), rows(2), rows(2), rows(6)), 1);            // read after write
+  CHECK_EQ(barriers_between(rig, rows(0), rows(2), rows(4), rows(0)), 1);            // write after read
+  CHECK_EQ(barriers_between(rig, rows(0), rows(2), rows(4), rows(2)), 1);            // write after write
+  CHECK_EQ(barriers_between(rig, rows(0), rows(2), rows(4), after(rows(0), 4)), 1);  // an element in common
+  CHECK_EQ(barriers_between(rig, rows(0), rows(2), after(rows(4), -4), rows(6)), 1);
+  CHECK_EQ(barriers_between(rig, rows(0), after(rows(2), 4), rows(4), rows(6)), 1);
+}
+
+// Behind the elements of an int8 row are its scales, so that such a cache is touched to its buffer's end.
+PAGODA_TEST(gpu_hazards_of_int8_caches_include_their_scales) {
+  test::Rig rig("dry");
+  const Tensor cache = rig.kv_cache(DType::i8, 1, 16, 1, 64);
+  CHECK_EQ(Slot(cache).size_bytes, size_t{0});
+  CHECK_EQ(Slot(rig.kv_cache(DType::bf16, 1, 16, 1, 64)).size_bytes, size_t{16 * 64 * 2});
 }
 
 }  // namespace

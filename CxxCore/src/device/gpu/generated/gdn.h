@@ -45,6 +45,12 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
   }
   return x[0];
 }
+# 70 "Shaders/gdn.h"
+METAL_FUNC float from_first_half(float v, uint lane) {
+# 74 "Shaders/gdn.h"
+  return pick(0u - (lane / 4 & 1u), simd_shuffle_xor(v, ushort(4)), v);
+
+}
 
 
 template <uint N>
@@ -187,7 +193,7 @@ METAL_FUNC void store_pair(MSL_DEVICE bfloat* at, float2 pair) {
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-# 212 "Shaders/gdn.h"
+# 222 "Shaders/gdn.h"
 MSL_CONSTANT constexpr uint kBetas = kBlock;
 MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;

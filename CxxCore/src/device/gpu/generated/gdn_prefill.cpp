@@ -143,7 +143,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
     float u[kBlock];
 
     for (uint r = 0; r < kBlock; ++r) {
-      u[r] = simd_shuffle(acc[r] * gate[kBetas + r], ushort(lane & ~4u));
+      u[r] = from_first_half(acc[r] * gate[kBetas + r], lane);
       if (r < lo) {
         u[r] = u_at[r * args.dv];
       }

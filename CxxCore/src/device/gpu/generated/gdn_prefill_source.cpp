@@ -128,7 +128,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     float u[kBlock];
     #pragma unroll
     for (uint r = 0; r < kBlock; ++r) {
-      u[r] = simd_shuffle(acc[r] * gate[kBetas + r], ushort(lane & ~4u));
+      u[r] = from_first_half(acc[r] * gate[kBetas + r], lane);
       if (r < lo) {
         u[r] = u_at[r * args.dv];
       }

@@ -1729,6 +1729,13 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
   }
   return x[0];
 }
+METAL_FUNC float from_first_half(float v, uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+  return simd_shuffle(v, ushort(lane & ~4u));
+#else
+  return pick(0u - (lane / 4 & 1u), simd_shuffle_xor(v, ushort(4)), v);
+#endif
+}
 template <uint N>
 METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
   load_ahead<N>(from, lane, 32, dk, x);
