@@ -24,6 +24,12 @@ import Testing
     #expect(tests.map(\.sequences) == [4] + Array(repeating: 2, count: 7))
   }
 
+  @Test func kinds_that_keep_likely_tokens_are_as_sure_as_a_trained_model() {
+    #expect(BenchSampling.temperature(logProbabilities: [-0.5, -3, -7]) == 1)
+    #expect(BenchSampling.temperature(logProbabilities: [-11, -11.5, -12.5]) == 0.25)
+    for flat: [Float] in [[], [-2], [-2, -2]] { #expect(BenchSampling.temperature(logProbabilities: flat) == 1) }
+  }
+
   @Test func a_test_with_drafts_has_room_for_text_and_keeps_them_on() throws {
     let tests = try BenchTest.parse("tg8+spec")
     #expect(tests.map(\.kind) == [.speculative(tokens: 8)])

@@ -1,6 +1,7 @@
-// Measures what requests that read their prefixes from host memory cost an answer beside them: states as large as those
-// of Qwen3.5-27B, copied to the device's real memory, beside steps that only take their time. Build: make -C
-// Tools/native reads_bench     Usage: reads_bench [device [requests [step_ms]]]
+// Measures what requests that read their prefixes from host memory, and leave new ones there when they end, cost an
+// answer beside them: states as large as those of Qwen3.5-27B, copied to and from the device's real memory, beside
+// steps that only take their time. Build: make -C Tools/native reads_bench     Usage: reads_bench [device [requests
+// [step_ms]]]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -54,6 +55,13 @@ class Layers {
           {buffers_[i].get(), unit * static_cast<int64_t>(unit_bytes_), from.data() + i * unit_bytes_, unit_bytes_});
     return device::upload_beside(device_, uploads);
   }
+  Status read_together(int32_t unit, std::span<std::byte> to) {
+    std::vector<device::Download> downloads;
+    for (size_t i = 0; i < buffers_.size(); ++i)
+      downloads.push_back(
+          {buffers_[i].get(), unit * static_cast<int64_t>(unit_bytes_), to.data() + i * unit_bytes_, unit_bytes_});
+    return device::download_beside(device_, downloads);
+  }
   Status write_one_by_one(int32_t unit, std::span<const std::byte> from) {
     for (size_t i = 0; i < buffers_.size(); ++i) {
       const auto count = static_cast<int64_t>(unit_bytes_);
@@ -83,11 +91,13 @@ class TimedModel final : public model::Model {
   }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
   std::span<const float> logits() const noexcept override { return {}; }
-  Status read_block(int32_t, int32_t, std::span<std::byte>) override { return ok_status(); }
+  Status read_block(int32_t block, int32_t, std::span<std::byte> to) override {
+    return blocks.read_together(block, to);
+  }
   Status write_block(int32_t block, std::span<const std::byte> from) override {
     return blocks.write_together(block, from);
   }
-  Status read_slot(int32_t, std::span<std::byte>) override { return ok_status(); }
+  Status read_slot(int32_t slot, std::span<std::byte> to) override { return states.read_together(slot, to); }
   Status write_slot(int32_t slot, std::span<const std::byte> from) override {
     return states.write_together(slot, from);
   }

@@ -108,13 +108,14 @@ private struct BenchSession {
     }
     let prompts = tests.contains(where: \.isSpeculative) ? try arguments.benchPrompts() : []
     let engine = try await arguments.loadEngine(options)
-    let runner = BenchRunner(engine: engine, repetitions: repetitions, prompts: prompts)
+    var runner = BenchRunner(engine: engine, repetitions: repetitions, prompts: prompts)
     if let gpu {
       try await runner.printPredictions(tests, for: gpu, shape: arguments.string("shape"))
     } else if arguments.has("count") {
       try await runner.printCounts(tests)
     } else {
       try await runner.warmUp()
+      if tests.contains(where: \.sampling.dependsOnLikelyTokens) { try await runner.chooseTemperature() }
       try await measure(tests, with: runner, options: options)
     }
     await engine.shutDown()

@@ -6,6 +6,26 @@ struct BenchRunner {
   let repetitions: Int
   /// Texts of tests with drafts.
   var prompts: [SpeculationBench.Prompt] = []
+  /// Of top-p and min-p.
+  private var temperature = 1.0
+
+  init(engine: Engine, repetitions: Int, prompts: [SpeculationBench.Prompt] = []) {
+    self.engine = engine
+    self.repetitions = repetitions
+    self.prompts = prompts
+  }
+
+  /// Before tests with top-p or min-p: see BenchSampling.temperature.
+  mutating func chooseTemperature() async throws {
+    var sampling = sampling(1)
+    sampling.topLogProbabilities = 20
+    var ids = TokenIDs(vocabularySize: engine.info.vocabularySize)
+    let prompt = (0..<BenchTest.shortPrompt).map { _ in ids.next() }
+    for try await event in engine.submit(Request(prompt: .tokens(prompt), sampling: sampling)) {
+      guard case .token(let token) = event else { continue }
+      temperature = BenchSampling.temperature(logProbabilities: token.topLogProbabilities.map(\.logProbability))
+    }
+  }
 
   /// Warms up caches, page tables and threads.
   func warmUp() async throws {
@@ -144,7 +164,7 @@ struct BenchRunner {
     let requests = (0..<sequences).map { index in
       var request = Request(prompt: .tokens((0..<promptTokens).map { _ in ids.next() }), sampling: sampling)
       request.sampling.seed = UInt64(index)
-      kind.apply(to: &request)
+      kind.apply(to: &request, temperature: temperature)
       return request
     }
     return try start(requests)

@@ -4,3 +4,4 @@
 #include "../../src/engine/tier/prefix_reader.cpp"
 #include "../../src/engine/tier/prefix_store.cpp"
 #include "../../src/engine/tier/prefix_tiers.cpp"
+#include "../../src/engine/tier/prefix_writer.cpp"

@@ -3,3 +3,4 @@
 #include "../../src/sampler/check_params.cpp"
 #include "../../src/sampler/draw_lists.cpp"
 #include "../../src/sampler/dry.cpp"
+#include "../../src/sampler/listed_tokens.cpp"

@@ -92,8 +92,25 @@ PrefixCache::Pin PrefixCache::pin(const PrefixIndex::Match& match) {
 }
 
 void PrefixCache::unpin(Pin& pin) noexcept {
-  index_.unpin(pin.slot, pin.number);
+  if (pin.number > 0) index_.unpin(pin.slot, pin.number);
+  else if (pin.slot >= 0) states_.release(pin.slot);
   blocks_.release(pin.blocks);
+}
+
+PrefixCache::Pin PrefixCache::hold(const Sequence& sequence, int32_t position) {
+  const PrefixIndex::Match match = index_.find(sequence.cache_salt, sequence.tokens, position);
+  return match.num_tokens == position && match.slot >= 0 ? pin(match) : Pin();
+}
+
+PrefixCache::Pin PrefixCache::hold_end(Sequence& sequence, bool becomes_checkpoint) {
+  if (index_.has_state() && becomes_checkpoint) keep_end(sequence);
+  if (index_.has_state() && sequence.state_slot < 0) return hold(sequence, sequence.num_computed_tokens);
+  const auto num_blocks = static_cast<std::ptrdiff_t>(blocks_.blocks_for(sequence.num_computed_tokens));
+  Pin held;
+  held.blocks.assign(sequence.block_table.begin(), sequence.block_table.begin() + num_blocks);
+  blocks_.share(held.blocks);
+  held.slot = std::exchange(sequence.state_slot, -1);
+  return held;
 }
 
 bool PrefixCache::admit_reader(Sequence& reader) {

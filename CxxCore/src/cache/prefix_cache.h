@@ -54,10 +54,15 @@ class PrefixCache {
   struct Pin {
     std::vector<int32_t> blocks;
     int32_t slot = -1;
-    uint64_t number = 0;  // identifies the checkpoint
+    uint64_t number = 0;  // identifies the checkpoint; 0: the slot is not one
   };
   Pin pin(const PrefixIndex::Match& match);
   void unpin(Pin& pin) noexcept;
+  // Pins the first `position` tokens of a sequence and the state after them, to copy them; empty if it is not cached.
+  Pin hold(const request::Sequence& sequence, int32_t position);
+  // The same for all computed tokens of a sequence that gives its memory back afterwards. A state that cannot become a
+  // checkpoint, or shall not, is taken from the sequence: unpin() frees its slot.
+  Pin hold_end(request::Sequence& sequence, bool becomes_checkpoint);
 
   // Allocates blocks for all tokens of a `reader`, which reads them from a store instead of computing them; those
   // already cached are the first num_published_blocks. False, and nothing changed, if there is no space.

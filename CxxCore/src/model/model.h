@@ -107,9 +107,9 @@ class Model {
 
   // Copies the bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot
   // (state_slot_bytes), out of the pools and back, for a cache on disk. Their order is private to the model. Tokens of
-  // a block after the first `num_tokens`, which may belong to another sequence, are read as zeros.
+  // a block after the first `num_tokens`, which may belong to another sequence, are read as zeros. From any thread,
+  // beside steps that do not use the block or slot, or that only read what is copied out of it.
   virtual Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) = 0;
-  // The two writes: from any thread, beside steps that do not use the block or slot.
   virtual Status write_block(int32_t block, std::span<const std::byte> from) = 0;
   virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;
   virtual Status write_slot(int32_t slot, std::span<const std::byte> from) = 0;

@@ -83,9 +83,12 @@ KvPool::Parts KvPool::parts() const noexcept {
 
 template <class Pool>
 Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit, std::span<std::byte> bytes) {
-  return for_each_part(layers, unit, bytes, [&](const device::Tensor& tensor, std::span<std::byte> to) {
-    return device.download(tensor, to.data(), to.size());
-  });
+  std::vector<device::Download> downloads;
+  PAGODA_RETURN_IF_ERROR(for_each_part(layers, unit, bytes, [&](const device::Tensor& tensor, std::span<std::byte> to) {
+    downloads.push_back({tensor.buffer, tensor.offset_bytes, to.data(), to.size()});
+    return ok_status();
+  }));
+  return device::download_beside(device, downloads);
 }
 
 template <class Pool>

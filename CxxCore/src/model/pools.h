@@ -74,8 +74,8 @@ Status copy_unit(device::Encoder& encoder, const Pool& pool, const Copy& copy) {
   return ok_status();
 }
 
-// Copy one unit of all layers, part by part, to the host and back. `bytes` has exactly their size. write_unit(): from
-// any thread, beside steps that do not use the unit.
+// Copy one unit of all layers, part by part, to the host and back. `bytes` has exactly their size. From any thread,
+// beside steps that do not use the unit, or only read what is copied to the host.
 template <class Pool>
 Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit, std::span<std::byte> bytes);
 template <class Pool>

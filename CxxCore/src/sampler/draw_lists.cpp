@@ -9,7 +9,9 @@ DrawLists::DrawLists(int32_t vocab_size, int32_t max_rows)
     : max_edits_(static_cast<size_t>(max_rows * kEditsPerRow)),
       max_mask_words_(static_cast<size_t>(max_rows * mask_words(vocab_size))),
       mask_words_(static_cast<size_t>(mask_words(vocab_size))),
-      places_(static_cast<size_t>(vocab_size)) {}
+      places_(static_cast<size_t>(vocab_size)) {
+  copied_.reserve(static_cast<size_t>(max_rows));
+}
 
 void DrawLists::reserve(std::vector<LogitEdit>& edits, std::vector<uint64_t>& masks) const {
   edits.reserve(max_edits_);
@@ -62,8 +64,9 @@ bool DrawLists::add_penalties(const SampleInput& input, std::span<const int32_t>
 
 bool DrawLists::add(const SampleInput& input, std::span<const int32_t> ahead, Draw& draw, std::vector<LogitEdit>& edits,
                     std::vector<uint64_t>& masks) noexcept {
-  const size_t first = edits.size(), room = std::min(max_mask_words_, masks.capacity()) - masks.size();
-  if (!input.allowed.empty() && (input.allowed.size() != mask_words_ || room < mask_words_)) return false;
+  const size_t first = edits.size();
+  const uint32_t mask = input.allowed.empty() ? 0 : place_of(input.allowed, masks);
+  if (!input.allowed.empty() && mask == 0) return false;
   bool fits = add_biases(input, first, edits) && (input.counts == nullptr || add_penalties(input, ahead, first, edits));
   for (const int32_t id : input.banned) {
     if (!fits || id < 0 || static_cast<size_t>(id) >= places_.size()) continue;
@@ -75,10 +78,22 @@ bool DrawLists::add(const SampleInput& input, std::span<const int32_t> ahead, Dr
   if (!fits) edits.resize(first);
   draw.first_edit = static_cast<uint32_t>(first);
   draw.num_edits = static_cast<uint32_t>(edits.size() - first);
-  if (!fits || input.allowed.empty()) return fits;
-  masks.insert(masks.end(), input.allowed.begin(), input.allowed.end());
-  draw.mask = static_cast<uint32_t>(masks.size() / mask_words_);
-  return true;
+  draw.mask = mask;
+  return fits;
+}
+
+// Grammars give requests in the same state one mask in common.
+uint32_t DrawLists::place_of(std::span<const uint64_t> mask, std::vector<uint64_t>& masks) noexcept {
+  if (copied_to_ != &masks || masks.size() != copied_.size() * mask_words_) copied_.clear();
+  const bool is_listed = masks.empty() || !copied_.empty();
+  copied_to_ = &masks;
+  const auto same = std::ranges::find(copied_, mask.data());
+  if (same != copied_.end()) return static_cast<uint32_t>(same - copied_.begin()) + 1;
+  const size_t room = std::min(max_mask_words_, masks.capacity()) - masks.size();
+  if (mask.size() != mask_words_ || room < mask_words_) return 0;
+  masks.insert(masks.end(), mask.begin(), mask.end());
+  if (is_listed && copied_.size() < copied_.capacity()) copied_.push_back(mask.data());
+  return static_cast<uint32_t>(masks.size() / mask_words_);
 }
 
 }  // namespace pagoda::sampler

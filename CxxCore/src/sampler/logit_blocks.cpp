@@ -201,10 +201,16 @@ size_t LogitBlocks::weigh_block(size_t block, float temperature, float* weights)
 }
 
 uint64_t LogitBlocks::sum_block_weights(size_t block, float temperature) const noexcept {
-  constexpr float kWeightless = -28.0f;  // kWeightOne times e^-28 is less than 1
-  if ((block_highest_[block] - highest_) / temperature < kWeightless) return 0;
+  if (!has_weight(block, temperature)) return 0;
   if (temperature == 1.0f) return sum_block(blocks_[block], size_of(block), highest_);
   return sum_block(blocks_[block], size_of(block), highest_, temperature);
+}
+
+uint64_t LogitBlocks::sum_weights(float temperature) noexcept {
+  uint64_t total = 0;
+  for (size_t block = 0; block < blocks_.size(); ++block)
+    total += block_sums_[block] = sum_block_weights(block, temperature);
+  return total;
 }
 
 uint64_t LogitBlocks::sum_of_blocks_from(float least) const noexcept {

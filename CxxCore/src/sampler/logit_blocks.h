@@ -47,20 +47,12 @@ class LogitBlocks {
   float reached_in_most_blocks() const;    // a threshold that more than half of the blocks reach; finite
   // The whole weights of some logits.
   void weigh(std::span<const float> logits, float temperature, uint64_t* weights) const noexcept;
-  // Sum of e^((logit - highest) / temperature). Calls visit(id, logit) for all logits >= `least`, by ascending id,
-  // while their blocks are in the cache.
-  template <class Visit>
-  uint64_t sum_weights(float temperature, float least, Visit&& visit) {
-    uint64_t total = 0;
-    for (size_t block = 0; block < blocks_.size(); ++block) {
-      total += block_sums_[block] = sum_block_weights(block, temperature);
-      visit_block(block, least, visit);
-    }
-    return total;
-  }
-  uint64_t sum_weights(float temperature) {
-    return sum_weights(temperature, __builtin_inff(), [](int32_t, float) {});
-  }
+  uint64_t sum_weights(float temperature) noexcept;  // sum of e^((logit - highest) / temperature)
+  // Bounds of the sum of the weights of the logits below `least`, in less than half the time.
+  struct Bounds {
+    uint64_t least, most;
+  };
+  Bounds bound_weights_below(float least, float temperature) const noexcept;
   uint64_t sum_of_blocks_from(float least) const noexcept;  // of the last sum_weights(): blocks with a logit >= `least`
   // The id at which the running sum of the weights of the last sum_weights() exceeds `target`, which is below the
   // total.
@@ -69,20 +61,23 @@ class LogitBlocks {
   // Calls visit(id, logit) for all logits >= `least`, by ascending id.
   template <class Visit>
   void for_each_from(float least, Visit&& visit) const {
-    for (size_t block = 0; block < blocks_.size(); ++block) visit_block(block, least, visit);
+    for (size_t block = 0; block < blocks_.size(); ++block) {
+      if (block_highest_[block] < least) continue;
+      uint16_t found[kBlock];
+      const size_t count = find_from(block, least, found);
+      for (size_t i = 0; i < count; ++i)
+        visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
+    }
   }
 
  private:
-  template <class Visit>
-  void visit_block(size_t block, float least, Visit& visit) const {
-    if (block_highest_[block] < least) return;
-    uint16_t found[kBlock];
-    const size_t count = find_from(block, least, found);
-    for (size_t i = 0; i < count; ++i) visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
-  }
   static constexpr float kImpossible = -__builtin_inff();
   // Lists the indices in a block of the logits >= `least`; returns their number.
   size_t find_from(size_t block, float least, uint16_t* found) const noexcept;
+  bool has_weight(size_t block, float temperature) const noexcept {
+    constexpr float kWeightless = -28.0f;  // kWeightOne times e^-28 is less than 1
+    return (block_highest_[block] - highest_) / temperature >= kWeightless;
+  }
   uint64_t sum_block_weights(size_t block, float temperature) const noexcept;
   // Fills in the weights of a block's logits; returns their number.
   size_t weigh_block(size_t block, float temperature, float* weights) const noexcept;

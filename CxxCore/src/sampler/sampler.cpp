@@ -202,14 +202,25 @@ void Sampler::gather_from(uint64_t bound_weight, uint64_t least, float temperatu
   });
 }
 
-// The most likely tokens that have the mass of top_p together. Those above a bound are listed while the weights of all
-// are summed; if they weigh too little, the bound is lowered until they do: at the least kept weight, any mass is
-// reached.
+// The most likely tokens that have the mass of top_p together. Those above a bound are listed; the weight of the others
+// decides only how much of them is wanted, and bounds of it usually suffice: if the tokens that reach the least mass
+// that may be wanted also reach the most, they are those that reach the exact mass.
 void Sampler::gather_mass(uint64_t top_p, float temperature) {
-  const auto list = [this](int32_t id, float logit) { listed_.add(id, logit); };
   const float first = adjusted_.reached_in_most_blocks();
   listed_.clear();
-  const uint64_t total = adjusted_.sum_weights(temperature, first, list), wanted = mass_of(total, top_p);
+  adjusted_.for_each_from(first, [this](int32_t id, float logit) { listed_.add(id, logit); });
+  const uint64_t mass = listed_.weigh(adjusted_, temperature);
+  const LogitBlocks::Bounds others = adjusted_.bound_weights_below(first, temperature);
+  const uint64_t most = mass_of(mass + others.most, top_p);
+  if (mass < most) return gather_mass_exactly(top_p, temperature, first);
+  keep_listed(mass_of(mass + others.least, top_p));
+  if (total_weight() < most) gather_mass_exactly(top_p, temperature, first);
+}
+
+// If those listed weigh too little, the bound is lowered until they do: at the least kept weight, any mass is reached.
+void Sampler::gather_mass_exactly(uint64_t top_p, float temperature, float first) {
+  const auto list = [this](int32_t id, float logit) { listed_.add(id, logit); };
+  const uint64_t total = adjusted_.sum_weights(temperature), wanted = mass_of(total, top_p);
   const uint64_t least = least_kept(wanted, total, changed_.size());
   uint64_t mass = listed_.weigh(adjusted_, temperature);
   for (uint64_t weight = kWeightOne >> 6; mass < wanted; weight >>= 3) {
@@ -221,6 +232,10 @@ void Sampler::gather_mass(uint64_t top_p, float temperature) {
     mass = listed_.weigh(adjusted_, temperature);
     if (weight <= least) break;
   }
+  keep_listed(wanted);
+}
+
+void Sampler::keep_listed(uint64_t wanted) {
   candidates_.clear();
   listed_.keep(wanted,
                [this](float logit, int32_t id, uint64_t weight) { candidates_.push_back({logit, id, weight}); });

@@ -83,6 +83,8 @@ class Sampler {
   // All that are as likely as one of weight `bound`, and have at least the other weight.
   void gather_from(uint64_t bound, uint64_t least, float temperature);
   void gather_mass(uint64_t top_p, float temperature);
+  void gather_mass_exactly(uint64_t top_p, float temperature, float first);
+  void keep_listed(uint64_t wanted);
   void weigh(float temperature);
   uint64_t total_weight() const noexcept;
   void keep_top_p(uint64_t wanted, uint64_t least);

@@ -85,7 +85,7 @@ void Scheduler::schedule_decodes(int32_t& budget) {
     if (!sequence->decodes() || sequence->is_in_flight) continue;
     if (static_cast<int32_t>(plan_.sequences.size()) >= max_sequences_) return;
     while (!blocks_.grow(sequence->block_table, sequence->num_tokens())) {
-      is_short_of_blocks_ = !preempt_newest();
+      is_short_of_blocks_ = (frees_blocks_soon_ && frees_blocks_soon_()) || !preempt_newest();
       if (is_short_of_blocks_) return;
       if (sequence->state != SequenceState::running) return;  // it was the newest itself, and so the last in the list
     }

@@ -106,6 +106,9 @@ class Scheduler {
   // `leave` is called with each sequence about to be preempted, and must not throw. It may set is_restoring: then the
   // contents it has stored elsewhere are read back before the sequence is admitted again.
   void set_before_preempting(std::function<void(request::Sequence&)> leave) { before_preempting_ = std::move(leave); }
+  // `frees` tells whether blocks that are held now become free without a preemption, while a step runs or none does. A
+  // sequence that is short of blocks then waits for them: a preempted one may hold its own until they are copied.
+  void set_frees_blocks_soon(std::function<bool()> frees) { frees_blocks_soon_ = std::move(frees); }
 
   // To the queue; `now` in seconds of the clock that schedule() gets. Changes nothing if it throws.
   void add(request::Sequence* sequence, double now = 0);
@@ -140,6 +143,8 @@ class Scheduler {
   int32_t num_decoding() const noexcept;  // running sequences that wait for their next token
   bool has_work() const noexcept { return num_waiting() > 0 || !running_.empty(); }
   int64_t num_preemptions() const noexcept { return num_preemptions_; }
+  // In the last plan a running sequence got no block.
+  bool is_short_of_blocks() const noexcept { return is_short_of_blocks_; }
 
  private:
   void review_waiting() noexcept;
@@ -177,10 +182,11 @@ class Scheduler {
   std::vector<request::Sequence*> prompts_;    // the running ones being read, in the order of this step
   StepPlan plan_;
   std::function<void(request::Sequence&)> before_preempting_;
+  std::function<bool()> frees_blocks_soon_;
   std::vector<ScheduledSequence> arranged_;  // the sequences of plan_ while they are being ordered
   std::vector<uint64_t> index_owners_;       // [max_num_seqs] id of the sequence that last had each place of a batch
   int32_t max_sequences_ = INT32_MAX;        // of this step
-  bool is_short_of_blocks_ = false;          // in this step, until sequences in flight have ended
+  bool is_short_of_blocks_ = false;          // in this step, until sequences in flight or copies have ended
   int32_t num_tries_ = 0;                    // in this step, to admit a sequence that had to wait
   int32_t num_parked_ = 0;                   // in this step
   uint64_t refused_id_ = 0;                  // the overdue sequence that the last step had no blocks for, or 0

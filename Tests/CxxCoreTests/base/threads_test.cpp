@@ -193,6 +193,10 @@ PAGODA_TEST(base_thread_count_follows_cgroup_1) {
   CHECK_EQ(cgroup_cores(root), 0.0);  // without a period
   write(groups + "/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
   CHECK_EQ(cgroup_cores(root), 3.0);
+  write(root + "/proc/self/cgroup", "3:cpuacct,cpu:/box\n");  // the folder has the other order
+  CHECK_EQ(cgroup_cores(root), 0.0);
+  std::filesystem::create_directory_symlink("cpu,cpuacct", groups + "/cpu");
+  CHECK_EQ(cgroup_cores(root), 3.0);
 }
 
 PAGODA_TEST(base_thread_count_is_at_least_one_and_at_most_the_machine) {

@@ -24,6 +24,7 @@ struct Shape {
   double max_step_seconds = 0;
   double max_decode_seconds = -1;
   bool is_early = false;
+  bool waits_for_copies = true;  // see TestHooks
   std::shared_ptr<speculate::Drafter> drafter = nullptr;
   std::function<double()> clock = nullptr;
 };
@@ -59,6 +60,7 @@ struct FakeHarness {
     engine::TestHooks hooks;
     hooks.clock = shape.clock;
     hooks.drafter = shape.drafter;
+    hooks.waits_for_copies = shape.waits_for_copies;
     model = std::make_unique<FakeModel>(config.limits, shape.block_size);
     model->is_early = shape.is_early;
     core = std::make_unique<engine::EngineCore>(*model, config, std::move(hooks));

@@ -101,6 +101,7 @@ class FakeModel : public model::Model {
     return ok_status();
   }
 
+  std::function<Status()> before_read;  // on the thread that copies a state out
   Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override {
     PAGODA_RETURN_IF_ERROR(copy_bytes(to.data(), &key_at(block, 0), to.size(), block_bytes()));
     const size_t kept = static_cast<size_t>(num_tokens) * sizeof(int32_t);
@@ -113,6 +114,7 @@ class FakeModel : public model::Model {
     return copy_bytes(&key_at(block, 0), from.data(), from.size(), block_bytes());
   }
   Status read_slot(int32_t slot, std::span<std::byte> to) override {
+    if (before_read) PAGODA_RETURN_IF_ERROR(before_read());
     return copy_bytes(to.data(), &states_[static_cast<size_t>(slot)], to.size(), sizeof(State));
   }
   Status write_slot(int32_t slot, std::span<const std::byte> from) override {

@@ -32,6 +32,7 @@ struct ModelHarness {
     engine::TestHooks hooks;
     hooks.drafter = std::move(drafter);
     hooks.takes_all_drafts = takes_all_drafts;
+    hooks.waits_for_copies = true;
     harness->core =
         std::make_unique<engine::EngineCore>(*harness->loaded.model, harness->loaded.core, std::move(hooks));
     return harness;

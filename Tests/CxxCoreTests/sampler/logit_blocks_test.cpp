@@ -69,6 +69,26 @@ PAGODA_TEST(sampler_blocks_find_what_a_plain_loop_finds) {
   }
 }
 
+PAGODA_TEST(sampler_blocks_bound_the_weight_of_unlikely_tokens) {
+  std::mt19937_64 random(seed(9));
+  for (const size_t size : {size_t{1}, size_t{15}, size_t{257}, size_t{4000}}) {
+    for (const float temperature : {0.01f, 0.7f, 1.0f, 2.0f, 100.0f}) {
+      const std::vector<float> row = random_row(random, size);
+      LogitBlocks blocks(size);
+      REQUIRE(blocks.survey(row));
+      for (const float least : {-19.0f, 0.0f, 12.25f, 50.0f}) {
+        uint64_t sum = 0;
+        for (const float logit : row)
+          if (logit < least) sum += sampler::whole_weight(sampler::weight_of((logit - blocks.highest()) / temperature));
+        const LogitBlocks::Bounds bounds = blocks.bound_weights_below(least, temperature);
+        CHECK(bounds.least <= sum && sum <= bounds.most);
+        const auto width = static_cast<double>(bounds.most - bounds.least);
+        CHECK(width <= 3e-5 * static_cast<double>(sum) + static_cast<double>(size + 600));
+      }
+    }
+  }
+}
+
 // Each token is found for targets from the sum of those before it up to its own.
 PAGODA_TEST(sampler_blocks_find_the_token_at_an_offset_in_the_sum) {
   std::mt19937_64 random(seed(6));

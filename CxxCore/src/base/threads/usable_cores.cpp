@@ -83,9 +83,11 @@ double cgroup_cores(const std::string& root) {
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
     if (!controllers.empty() && !has_cpu_controller(controllers)) continue;
-    const std::string mount = root + "/sys/fs/cgroup" + (controllers.empty() ? "" : "/" + controllers);
-    const double quota = smallest_quota(mount, group);
-    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
+    // The kernel may list the controllers in another order than the folder's name does; there is a link then.
+    for (const std::string& folder : {controllers, std::string(controllers.empty() ? "" : "cpu")}) {
+      const double quota = smallest_quota(root + "/sys/fs/cgroup" + (folder.empty() ? "" : "/") + folder, group);
+      if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
+    }
   }
   return smallest;
 }

@@ -22,7 +22,7 @@ class GpuDevice final : public Device,
                         public TensorProducts,
                         public ScalarProducts,
                         public DeviceHealth,
-                        public UploadsBeside {
+                        public CopiesBeside {
  public:
   explicit GpuDevice(std::unique_ptr<Backend> backend)
       : backend_(std::make_unique<CountingBackend>(std::move(backend))),
@@ -111,6 +111,9 @@ class GpuDevice final : public Device,
   }
   Status upload_beside(std::span<const Upload> uploads) noexcept override {
     return device::upload_beside(backend_->inner(), uploads);
+  }
+  Status download_beside(std::span<const Download> downloads) noexcept override {
+    return device::download_beside(backend_->inner(), downloads);
   }
   // Reports launches, bytes and encoding time by op and, if the backend can measure it, the kernel time of whole steps.
   // There is no kernel time by op, because launches overlap.

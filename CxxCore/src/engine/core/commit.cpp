@@ -133,7 +133,7 @@ void EngineCore::publish(Sequence& sequence, Flight& flight) {
     const scheduler::PlannedSave& save = saves[flight.num_saves_done];
     const bool is_new = cache_.add_checkpoint(sequence, save.position, save.slot);
     ++flight.num_saves_done;
-    if (is_new) restorer_.store(sequence, save.position, save.slot);
+    if (is_new) restorer_.store(sequence, save.position);
   }
 }
 

@@ -57,6 +57,9 @@ struct TestHooks {
   std::shared_ptr<speculate::Drafter> drafter;  // replaces all others and the policy
   bool admits_drafter = false;                  // the policy also decides about its drafts
   std::function<void()> before_mask;            // see MaskWorker
+  // Steps wait for prefixes to be in their stores, and for those of preempted sequences to be back, so that what is
+  // evicted and found depends on no thread's speed.
+  bool waits_for_copies = false;
 
   bool has_policy() const noexcept { return !takes_all_drafts && (!drafter || admits_drafter); }
 };

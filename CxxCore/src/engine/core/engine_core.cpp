@@ -36,7 +36,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config, TestHooks hooks)
       builder_(config_, scheduler_, model_.gives_states()),
       images_(ImageOutputs(config_.tower, config_.image_cache_bytes, config_.image_files)),
       copier_(model_, cache_),
-      restorer_(config_, copier_, cache_, scheduler_),
+      restorer_(config_, copier_, cache_, scheduler_, hooks_.waits_for_copies),
       prefixes_(cache_, blocks_, copier_, config_.limits.has_state(), refusal_of_prefixes(config_, model_)),
       flights_(std::max(1, model_.max_in_flight()), config_.limits),
       masks_(config_.tokenizer, config_.has_mask_thread && !flights_.overlap(), hooks_.before_mask,

@@ -54,7 +54,7 @@ class EngineCore {
   void answer_row(uint64_t id, int32_t token_index, std::span<const float> logits, int32_t token_id) noexcept;
 
   bool has_work() const noexcept {
-    return scheduler_.has_work() || images_.num_waiting() > 0 || restorer_.is_restoring();
+    return scheduler_.has_work() || images_.num_waiting() > 0 || restorer_.is_copying();
   }
   void step() noexcept;  // one forward pass; nothing if there is no work
   // Whether the last step found nothing to compute because the owners of requests have not answered their rows.
@@ -85,7 +85,7 @@ class EngineCore {
   void accept_losses() noexcept;
   void lose_all(const Status& status) noexcept;
 
-  void end_restores() noexcept;
+  void end_copies() noexcept;
 
   // The parts of a step, in order.
   void admit_images() noexcept;

@@ -16,58 +16,79 @@ using request::Sequence;
 constexpr auto kIdlePatience = std::chrono::milliseconds(5);  // for a step that can only wait
 
 PrefixRestorer::PrefixRestorer(const CoreConfig& config, PrefixCopier& copier, cache::PrefixCache& cache,
-                               scheduler::Scheduler& scheduler)
-    : scheduler_(scheduler), cache_(cache) {
+                               scheduler::Scheduler& scheduler, bool waits_for_copies)
+    : scheduler_(scheduler), cache_(cache), waits_for_copies_(waits_for_copies) {
   std::vector<std::shared_ptr<PrefixStore>> stores;
   if (config.host) stores.push_back(config.host);
   if (config.disk) stores.push_back(config.disk);
   if (stores.empty() || !config.keeps_prefixes()) return;
   tiers_.emplace(copier, cache, std::move(stores));
   scheduler_.set_before_preempting([this](Sequence& sequence) {
-    leave(sequence);
+    store_end(sequence, false);
     sequence.is_restoring = sequence.uses_cache;
   });
+  scheduler_.set_frees_blocks_soon([this] { return tiers_->frees_blocks_soon(); });
 }
 
-Sequence* PrefixRestorer::advance(const RequestTable& requests) noexcept {
-  if (!tiers_) return nullptr;
+// Sequences that are short of blocks wait for the copies that hold some, so none begins before they have enough.
+void PrefixRestorer::advance(const RequestTable& requests) noexcept {
+  restored_id_ = 0;
+  if (!tiers_) return;
   try {
-    for (const PrefixTiers::Ended& ended : tiers_->end_reads())
-      if (ActiveRequest* request = requests.find(ended.sequence_id))
-        request->sequence.is_restoring = !ended.is_placed && ended.is_worth_retrying;
+    tiers_->end_writes();
+    end_reads(requests);
+    if (scheduler_.is_short_of_blocks()) return;
+    // In order: what waits behind a preempted sequence would take the space that it waits for.
     const std::span<Sequence* const> waiting = scheduler_.find_to_restore();
     const auto preempted = std::ranges::find_if(waiting, [](const Sequence* s) { return s->num_preemptions > 0; });
-    tiers_->begin_reads(waiting.first(static_cast<size_t>(preempted - waiting.begin())));
-    return preempted == waiting.end() ? nullptr : *preempted;
-  } catch (const std::exception&) {
-    return nullptr;  // no memory: the next step looks again
+    const bool has_preempted = preempted != waiting.end();
+    tiers_->begin_reads(waiting.first(static_cast<size_t>(preempted - waiting.begin()) + size_t{has_preempted}));
+    if (has_preempted && waits_for_copies_) {
+      tiers_->wait_for_reads();
+      end_reads(requests);
+    }
+    if (has_preempted && !(*preempted)->is_restoring) restored_id_ = (*preempted)->id;
+  } catch (const std::exception&) {  // no memory: the next step looks again
   }
 }
 
-// Blocks that cannot be restored, for any reason, are computed.
-void PrefixRestorer::restore_now(Sequence& preempted) noexcept {
-  try {
-    if (tiers_->read_now(preempted)) cache_.expect_return(preempted);
-  } catch (const std::exception&) {
-    preempted.is_restoring = false;
+void PrefixRestorer::end_reads(const RequestTable& requests) {
+  for (const PrefixTiers::Ended& ended : tiers_->end_reads()) {
+    ActiveRequest* request = requests.find(ended.sequence_id);
+    if (!request) continue;
+    Sequence& sequence = request->sequence;
+    sequence.is_restoring = !ended.is_placed && ended.is_worth_retrying;
+    if (sequence.num_preemptions == 0 || sequence.is_restoring) continue;
+    if (ended.is_placed) cache_.expect_return(sequence);
+    restored_id_ = sequence.id;
   }
 }
 
-void PrefixRestorer::note_plan(Sequence& preempted) noexcept {
-  if (preempted.state == request::SequenceState::waiting) preempted.is_restoring = true;
+void PrefixRestorer::note_plan(const RequestTable& requests) noexcept {
+  ActiveRequest* request = restored_id_ != 0 ? requests.find(restored_id_) : nullptr;
+  if (request && request->sequence.state == request::SequenceState::waiting) request->sequence.is_restoring = true;
 }
 
 void PrefixRestorer::wait_for_any() {
-  if (is_restoring()) tiers_->wait_for_any(Clock::now() + kIdlePatience);
+  if (is_copying()) tiers_->wait_for_any(Clock::now() + kIdlePatience);
 }
 
-void PrefixRestorer::store(const Sequence& sequence, int32_t position, int32_t slot) noexcept {
-  if (tiers_) tiers_->write(sequence, position, slot);
+void PrefixRestorer::settle_writes() noexcept {
+  if (!waits_for_copies_) return;
+  tiers_->wait_for_writes();
+  tiers_->end_writes();
 }
 
-void PrefixRestorer::leave(const Sequence& sequence) noexcept {
-  if (sequence.uses_cache && sequence.num_computed_tokens > 0)
-    store(sequence, sequence.num_computed_tokens, sequence.state_slot);
+void PrefixRestorer::store(const Sequence& sequence, int32_t position) noexcept {
+  if (!tiers_) return;
+  tiers_->write(sequence, position);
+  settle_writes();
+}
+
+void PrefixRestorer::store_end(Sequence& sequence, bool becomes_checkpoint) noexcept {
+  if (!tiers_ || !sequence.uses_cache || sequence.num_computed_tokens == 0) return;
+  tiers_->write_end(sequence, becomes_checkpoint);
+  settle_writes();
 }
 
 }  // namespace pagoda::engine

@@ -18,7 +18,7 @@ void EngineCore::step() noexcept {
   if (faults_.is_dead()) return end_all(FinishReason::error, faults_.fault());
   accept_losses();
   admit_images();
-  if (!scheduler_.has_work()) return end_restores();
+  if (!scheduler_.has_work()) return end_copies();
   const size_t max_flights = scorer_.has_requests() ? 1 : static_cast<size_t>(flights_.max_size());
   while (flights_.size() < max_flights && launch_next()) {
   }
@@ -53,14 +53,10 @@ bool EngineCore::launch_next() noexcept {
   flight.begin = Clock::now();
   masks_.begin_wait(flight.begin);
   resume_settled();
-  Sequence* preempted = restorer_.advance(requests_);
-  if (preempted) {
-    events_.send_all();  // of the previous step, which shall not wait for it
-    restorer_.restore_now(*preempted);
-  }
+  restorer_.advance(requests_);
   drafting_.draft(requests_);
   if (!plan(flight)) return false;
-  if (preempted) PrefixRestorer::note_plan(*preempted);
+  restorer_.note_plan(requests_);
   if (flight.plan.sequences.empty()) return false;
   flight.status = build(flight);
   flight.launched = Clock::now();
@@ -83,11 +79,11 @@ void EngineCore::resume_settled() noexcept {
     if (ActiveRequest* request = requests_.find(id)) resume(*request);
 }
 
-// Without requests that could run: prefixes may still be on their way for some that have ended.
-void EngineCore::end_restores() noexcept {
+// Without requests that could run: prefixes of some that have ended may still be on their way.
+void EngineCore::end_copies() noexcept {
   events_.send_all();
-  if (!restorer_.is_restoring()) return;
-  (void)restorer_.advance(requests_);  // nothing waits
+  if (!restorer_.is_copying()) return;
+  restorer_.advance(requests_);  // nothing waits
   restorer_.wait_for_any();
   publish_stats();
 }
@@ -151,7 +147,7 @@ Status EngineCore::build(Flight& flight) noexcept {
 void EngineCore::wait() noexcept {
   events_.send_all();
   const bool is_stuck = scheduler_.num_running() == 0 && scheduler_.num_waiting() > 0 && !masks_.is_waiting() &&
-                        owners_.num_rows() == 0 && !restorer_.is_restoring();
+                        owners_.num_rows() == 0 && !restorer_.is_copying();
   if (is_stuck && prefixes_.unpin_oldest()) return;  // requests need its memory
   if (masks_.is_waiting()) masks_.wait_for_any();
   else restorer_.wait_for_any();

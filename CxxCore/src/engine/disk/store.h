@@ -2,7 +2,7 @@
 // a thread that writes new ones. Other processes may use the folder too: the limit applies to all its files, files
 // appear and disappear, and a file that another process is writing is left alone. No failure here fails a request: a
 // bad file is removed, and after a failed write (a full disk) writing pauses for a while.
-// Thread rule: one thread (the engine's) calls it; read(), find_chain(), adopt() and stats() may be called from any.
+// Thread rule: as PrefixStore; read(), find_chain(), adopt() and stats() may be called from any.
 #pragma once
 
 #include <chrono>

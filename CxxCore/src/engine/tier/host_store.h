@@ -1,6 +1,6 @@
 // HostStore: prefixes in host memory, with a size limit; the least recently used are evicted first. For devices
 // with dedicated memory; if the pool is in host memory, a larger pool is the better choice.
-// Thread rule: one thread (the engine's) calls it; read() and stats() may be called from any.
+// Thread rule: as PrefixStore; read() and stats() may be called from any.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,8 @@ bool PrefixCopier::publish(Target& target) noexcept {
 }
 
 Result<PrefixStore::ContentPtr> PrefixCopier::copy_out(std::span<const int32_t> tokens, std::span<const int32_t> blocks,
-                                                       io::PrefixFileHead head, int32_t slot) {
+                                                       io::PrefixFileHead head, int32_t slot,
+                                                       std::span<const std::byte> open_block) {
   const size_t block_bytes = static_cast<size_t>(head.block_bytes);
   const auto content = std::make_shared<Content>();
   content->tokens.assign(tokens.begin(), tokens.begin() + head.position);
@@ -90,9 +91,10 @@ Result<PrefixStore::ContentPtr> PrefixCopier::copy_out(std::span<const int32_t> 
   content->state.resize(static_cast<size_t>(head.state_bytes));
   for (int64_t i = 0; i < head.num_blocks(); ++i) {
     const int64_t index = head.first_block() + i;
-    PAGODA_RETURN_IF_ERROR(model_.read_block(
-        blocks[static_cast<size_t>(index)], static_cast<int32_t>(head.position - index * head.block_size),
-        std::span(content->blocks).subspan(static_cast<size_t>(i) * block_bytes, block_bytes)));
+    const auto num_tokens = static_cast<int32_t>(head.position - index * head.block_size);
+    const auto to = std::span(content->blocks).subspan(static_cast<size_t>(i) * block_bytes, block_bytes);
+    if (num_tokens < head.block_size && open_block.size() == block_bytes) std::ranges::copy(open_block, to.begin());
+    else PAGODA_RETURN_IF_ERROR(model_.read_block(blocks[static_cast<size_t>(index)], num_tokens, to));
   }
   if (head.state_bytes > 0) PAGODA_RETURN_IF_ERROR(model_.read_slot(slot, content->state));
   content->head = std::move(head);

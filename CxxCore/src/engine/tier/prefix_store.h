@@ -1,7 +1,7 @@
 // PrefixStore: prefixes kept outside the device's caches, in host memory or on disk, by the hash of all their
 // tokens: an index of them, the choice of the next one to read, and the contents of a new one.
-// Thread rule: one thread (the engine's) calls it, and another read(); a derived class documents what may be called
-// from more.
+// Thread rule: one thread (the engine's) calls find_next(), a second plan() and write(), a third read(); a derived
+// class documents what may be called from more.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,15 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
+PrefixTiers::PrefixTiers(PrefixCopier& copier, cache::PrefixCache& cache,
+                         std::vector<std::shared_ptr<PrefixStore>> stores)
+    : copier_(copier),
+      cache_(cache),
+      stores_(std::move(stores)),
+      reader_([this](PrefixRead& read) { read_prefix(copier_, read); }, AtEnd::drop),
+      writer_([this](PrefixWrite& write) { write_prefix(copier_, stores_, cache_.index().has_state(), write); },
+              AtEnd::finish) {}
+
 // The first store with blocks on the path to the last state in any store, or with that state.
 std::optional<PrefixTiers::Source> PrefixTiers::find_source(const Sequence& sequence, int32_t num_cached,
                                                             int32_t num_blocks) {
@@ -53,9 +62,10 @@ bool PrefixTiers::is_read_by_another(const PrefixRead& read) const noexcept {
   });
 }
 
-// Returns what is to be read for the sequence, or null: if it needs what is being read for another, or finds no space
-// beside it, it tries again after the next end.
+// Returns what is to be read for the sequence, or null: if it needs what is being read for another or written, or finds
+// no space beside it, it tries again after the next end.
 std::unique_ptr<PrefixRead> PrefixTiers::begin_read(Sequence& sequence) {
+  if (writing_.contains(sequence.id)) return followers_.insert(sequence.id), nullptr;
   std::unique_ptr<PrefixRead> read = sequence.uses_cache ? plan_read(sequence) : nullptr;
   const bool has_space = read && read->status.is_ok();
   if (has_space && !is_read_by_another(*read)) {
@@ -69,7 +79,7 @@ std::unique_ptr<PrefixRead> PrefixTiers::begin_read(Sequence& sequence) {
     return read;
   }
   if (has_space) copier_.publish(read->target);  // nothing was filled
-  if (read && !reading_.empty()) followers_.insert(sequence.id);
+  if (read && is_copying()) followers_.insert(sequence.id);
   else sequence.is_restoring = false;
   return nullptr;
 }
@@ -80,7 +90,7 @@ void PrefixTiers::give_back(PrefixRead& read) noexcept {
 }
 
 void PrefixTiers::begin_reads(std::span<Sequence* const> sequences) {
-  PrefixReader::Reads begun;
+  CopyQueue<PrefixRead>::Copies begun;
   begun.reserve(sequences.size());
   try {
     for (Sequence* sequence : sequences)
@@ -91,19 +101,6 @@ void PrefixTiers::begin_reads(std::span<Sequence* const> sequences) {
     for (const std::unique_ptr<PrefixRead>& read : begun) give_back(*read);
     for (Sequence* sequence : sequences) sequence->is_restoring = reading_.contains(sequence->id);
   }
-}
-
-bool PrefixTiers::read_now(Sequence& sequence) {
-  bool is_placed = false;
-  for (bool is_lost = true; is_lost && !is_placed;) {
-    const std::unique_ptr<PrefixRead> read = sequence.uses_cache ? plan_read(sequence) : nullptr;
-    if (!read || !read->status.is_ok()) break;
-    reader_.read(*read);
-    is_placed = copier_.publish(read->target) && read->status.is_ok();
-    is_lost = read->status.code == StatusCode::not_found || read->status.code == StatusCode::bad_file;
-  }
-  sequence.is_restoring = false;
-  return is_placed;
 }
 
 const std::vector<PrefixTiers::Ended>& PrefixTiers::end_reads() {
@@ -120,38 +117,67 @@ const std::vector<PrefixTiers::Ended>& PrefixTiers::end_reads() {
   return ended_;
 }
 
-// Stores with the same parent share the copy.
-void PrefixTiers::keep(const Sequence& sequence, int32_t position, int32_t slot) {
-  const std::span<const int32_t> tokens = std::span(sequence.tokens).first(static_cast<size_t>(position));
-  PrefixStore::ContentPtr content;
-  for (const auto& store : stores_) {
-    auto head = store->plan(sequence.cache_salt, tokens);
-    if (!head) continue;
-    if (!content || content->head.parent_key != head->parent_key) {
-      auto copy = copier_.copy_out(sequence.tokens, sequence.block_table, std::move(*head), slot);
-      if (!copy.is_ok()) return;  // the device failed
-      content = std::move(*copy);
-    }
-    store->write(content);
+void PrefixTiers::write(const Sequence& sequence, int32_t position) noexcept {
+  cache::PrefixCache::Pin held;
+  try {
+    held = cache_.hold(sequence, position);
+    if (!held.blocks.empty()) begin_write(sequence, position, false, held);
+  } catch (const std::exception&) {  // no memory
+    cache_.unpin(held);
   }
 }
 
-// Without a state, a prefix may start at any block: parts that others may start with are stored separately, each once.
-void PrefixTiers::write(const Sequence& sequence, int32_t position, int32_t slot) noexcept {
-  constexpr int32_t kGrid = 256, kMaxParts = 32;
-  const int32_t block_size = cache_.block_size();
+void PrefixTiers::write_end(Sequence& sequence, bool becomes_checkpoint) noexcept {
+  cache::PrefixCache::Pin held;
   try {
-    if (cache_.index().has_state()) return keep(sequence, position, slot);
-    const int32_t prompt_end = (sequence.num_prompt_tokens - 1) / block_size * block_size;
-    int32_t step = kGrid;
-    while (position / step > kMaxParts) step *= 2;
-    for (int32_t end = 0; end < position;) {
-      int32_t next = std::min(end / step * step + step, position);
-      if (end < prompt_end) next = std::min(next, prompt_end);
-      keep(sequence, end = next, slot);
-    }
+    held = cache_.hold_end(sequence, becomes_checkpoint);
+    if (!held.blocks.empty()) begin_write(sequence, sequence.num_computed_tokens, true, held);
   } catch (const std::exception&) {  // no memory
+    cache_.unpin(held);
   }
+}
+
+// Takes what is held unless it throws.
+void PrefixTiers::begin_write(const Sequence& sequence, int32_t position, bool is_end, cache::PrefixCache::Pin& held) {
+  const PrefixLayout& layout = stores_.front()->layout();
+  CopyQueue<PrefixWrite>::Copies begun;
+  PrefixWrite& write = *begun.emplace_back(std::make_unique<PrefixWrite>());
+  write.salt = sequence.cache_salt;
+  write.tokens.assign(sequence.tokens.begin(), sequence.tokens.begin() + position);
+  write.num_prompt_tokens = sequence.num_prompt_tokens;
+  if (const int32_t num_open = position % layout.block_size; num_open > 0) {
+    write.open_block.resize(layout.block_bytes);
+    if (!copier_.copy_block(held.blocks.back(), num_open, write.open_block).is_ok()) return cache_.unpin(held);
+  }
+  write.held = held;  // a copy: what follows may throw
+  write.sequence_id = sequence.id;
+  write.is_end = is_end;
+  const auto entry = writing_.insert(sequence.id);
+  try {
+    writer_.add(begun);
+  } catch (...) {
+    writing_.erase(entry);
+    throw;
+  }
+  held = {};
+  num_ends_ += is_end;
+}
+
+void PrefixTiers::end_writes() noexcept {
+  try {
+    for (const std::unique_ptr<PrefixWrite>& write : writer_.take_finished()) {
+      cache_.unpin(write->held);
+      writing_.erase(writing_.find(write->sequence_id));
+      num_ends_ -= write->is_end;
+      followers_.clear();
+    }
+  } catch (const std::exception&) {  // no memory: the next step takes them
+  }
+}
+
+void PrefixTiers::wait_for_any(std::chrono::steady_clock::time_point deadline) {
+  if (!reading_.empty()) reader_.wait_for_any(deadline);
+  else writer_.wait_for_any(deadline);
 }
 
 }  // namespace pagoda::engine

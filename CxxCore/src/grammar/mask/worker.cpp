@@ -116,6 +116,7 @@ void MaskWorker::ask_anew(Guide& guide) noexcept {
 template <class Condition>
 void MaskWorker::wait(std::unique_lock<std::mutex>& lock, Clock::time_point deadline, Condition is_done) {
   while (!has_thread_ && !is_done()) work(lock);
+  if (is_done() || deadline == Clock::time_point()) return;  // without a system call, once per row and step
   if (deadline == Clock::time_point::max()) found_.wait(lock, is_done);
   else found_.wait_until(lock, deadline, is_done);
 }

@@ -12,7 +12,7 @@
 
 namespace pagoda::device::gpu {
 
-class FarBackend final : public Backend, public UploadsBeside {
+class FarBackend final : public Backend, public CopiesBeside {
  public:
   struct Counts {
     int64_t downloaded_bytes = 0;
@@ -39,6 +39,11 @@ class FarBackend final : public Backend, public UploadsBeside {
     std::vector<Upload> nearer(uploads.begin(), uploads.end());
     for (Upload& upload : nearer) upload.to = &near(*upload.to);
     return device::upload_beside<Backend>(*inner_, nearer);
+  }
+  Status download_beside(std::span<const Download> downloads) noexcept override {
+    std::vector<Download> nearer(downloads.begin(), downloads.end());
+    for (Download& download : nearer) download.from = &near(*download.from);
+    return device::download_beside<Backend>(*inner_, nearer);
   }
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override {
     return inner_->pipeline(kernel, constants);

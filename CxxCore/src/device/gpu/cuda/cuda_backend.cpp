@@ -134,7 +134,8 @@ CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files
       graphs_(driver_, stream, overlaps) {
   constexpr unsigned kNonBlocking = 1;
   driver_.cuStreamCreate(&copy_stream_, kNonBlocking);  // without it copies use the default stream
-  driver_.cuEventCreate(&begin_, 0);                    // without them a step has no timing, but everything else works
+  driver_.cuStreamCreate(&download_stream_, kNonBlocking);
+  driver_.cuEventCreate(&begin_, 0);  // without them a step has no timing, but everything else works
   driver_.cuEventCreate(&end_, 0);
 }
 
@@ -146,6 +147,7 @@ CudaBackend::~CudaBackend() {
   driver_.cuEventDestroy_v2(begin_);
   driver_.cuEventDestroy_v2(end_);
   if (copy_stream_ != nullptr) driver_.cuStreamDestroy_v2(copy_stream_);
+  if (download_stream_ != nullptr) driver_.cuStreamDestroy_v2(download_stream_);
   driver_.cuStreamDestroy_v2(stream_);
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
 }
@@ -207,6 +209,21 @@ Status CudaBackend::upload_beside(std::span<const Upload> uploads) noexcept {
         driver_, driver_.cuMemcpyHtoDAsync_v2(address, upload.from, upload.size_bytes, copy_stream_), "upload"));
   }
   return cuda_status(driver_, driver_.cuStreamSynchronize(copy_stream_), "upload");
+}
+
+// Steps that wrote the data have been waited for, so no order among the streams is needed.
+Status CudaBackend::download_beside(std::span<const Download> downloads) noexcept {
+  driver_.cuCtxSetCurrent(context_);
+  for (const Download& download : downloads) {
+    PAGODA_RETURN_IF_ERROR(check_range(*download.from, download.offset_bytes, download.size_bytes, "download"));
+    if (download.size_bytes == 0) continue;
+    const DeviceAddress address =
+        static_cast<CudaBuffer&>(*download.from).address() + static_cast<DeviceAddress>(download.offset_bytes);
+    PAGODA_RETURN_IF_ERROR(
+        cuda_status(driver_, driver_.cuMemcpyDtoHAsync_v2(download.to, address, download.size_bytes, download_stream_),
+                    "download"));
+  }
+  return cuda_status(driver_, driver_.cuStreamSynchronize(download_stream_), "download");
 }
 
 Status CudaBackend::download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept {

@@ -22,7 +22,7 @@ namespace pagoda::device::gpu::cuda {
 
 struct CudaPipeline;
 
-class CudaBackend final : public Backend, public DeviceHealth, public UploadsBeside, private Pending {
+class CudaBackend final : public Backend, public DeviceHealth, public CopiesBeside, private Pending {
  public:
   // The first GPU that the driver lists. `unsupported` if there is none. `files` outlives the backend.
   static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
@@ -36,6 +36,7 @@ class CudaBackend final : public Backend, public DeviceHealth, public UploadsBes
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
   Status upload_beside(std::span<const Upload> uploads) noexcept override;
+  Status download_beside(std::span<const Download> downloads) noexcept override;
   Result<std::unique_ptr<Staging>> make_staging(size_t size_bytes) override;
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
@@ -63,6 +64,7 @@ class CudaBackend final : public Backend, public DeviceHealth, public UploadsBes
   int device_;
   Handle context_, stream_;
   Handle copy_stream_ = nullptr;            // of upload_beside()
+  Handle download_stream_ = nullptr;        // of download_beside(), which others call at the same time
   Handle begin_ = nullptr, end_ = nullptr;  // events around the step
   DeviceInfo info_;
   Compiler compiler_;
