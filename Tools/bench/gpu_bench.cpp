@@ -18,7 +18,6 @@
 #include "device/op_cost.h"
 #include "device/registry.h"
 #include "engine/load/loader.h"
-#include "ops/experts.h"
 #include "ops/ops.h"
 
 namespace {

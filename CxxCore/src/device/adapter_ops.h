@@ -19,6 +19,7 @@ enum AdapterField : int64_t { kAdapterA = 0, kAdapterB = 1, kAdapterRank = 2, kA
 // part has its own A [rank, K] and B, which adds to its columns of out and is stored transposed, [rank, columns].
 // Every element sums K, and then the ranks, in one fixed order for any T.
 struct AdapterArgs {
+  static constexpr const char* kName = "add_adapters";
   Tensor x;                                                // f32 [T, K] or [T * k, K], rows strided
   Tensor slots;                                            // i32 [T]
   Tensor experts;                                          // i32 [T, k], or absent: one matrix for all rows
@@ -32,6 +33,7 @@ struct AdapterArgs {
 
 // out = silu(x[0 .. F)) * x[F .. 2 F), with the bits of a matmul with silu_mul. out may be the first half of x.
 struct SiluMulArgs {
+  static constexpr const char* kName = "silu_mul";
   Tensor x;    // f32 [T, 2 F], rows strided
   Tensor out;  // f32 [T, F], rows strided
 };

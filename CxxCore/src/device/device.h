@@ -21,6 +21,8 @@ namespace pagoda::device {
 using pagoda::OpLimit;
 using pagoda::OpTime;
 
+class OpRef;  // the arguments of any op, see device/op_list.h
+
 // A weight matrix on a device, possibly repacked. [rows, cols] = [N, K].
 class Weight {
  public:
@@ -102,70 +104,13 @@ class Pending {
   virtual Status wait() noexcept = 0;
 };
 
-// Ops that not every device supports, see Encoder::can(); the others are always available.
-enum class Op : uint8_t {
-  argmax,
-  sample,
-  route_experts,
-  expert_matmul,
-  combine_experts,
-  gelu_mul,
-  scale_rows,
-  cache_latents,
-  latent_attention,
-  kda,
-  layer_norm,
-  gelu,
-  full_attention,  // paged_attention that is not causal
-  add_adapters,
-  silu_mul,
-  streams,          // silu_rows, mix_streams, inject_streams, gate_streams
-  ngrams,           // ngram_embedding, dilated_conv
-  block_attention,  // cache_index_keys, select_blocks too
-};
-
 // Records the ops of one step in order. Shapes are already checked when a call arrives here (by ops/), as is can().
 class Encoder {
  public:
   virtual ~Encoder() = default;
-  virtual bool can(Op op) const noexcept = 0;
-  virtual void embedding(const EmbeddingArgs&) noexcept = 0;
-  virtual void rms_norm(const RmsNormArgs&) noexcept = 0;
-  virtual void matmul(const MatmulArgs&) noexcept = 0;
-  virtual void qk_norm_rope(const QkNormRopeArgs&) noexcept = 0;
-  virtual void reshape_and_cache(const ReshapeAndCacheArgs&) noexcept = 0;
-  virtual void paged_attention(const PagedAttentionArgs&) noexcept = 0;
-  virtual void sigmoid_gate(const SigmoidGateArgs&) noexcept = 0;
-  virtual void causal_conv1d(const CausalConv1dArgs&) noexcept = 0;
-  virtual void gdn(const GdnArgs&) noexcept = 0;
-  virtual void gated_rms_norm(const GatedRmsNormArgs&) noexcept = 0;
-  virtual void gather_rows(const GatherRowsArgs&) noexcept = 0;
-  virtual void zero_slots(const ZeroSlotsArgs&) noexcept = 0;
-  virtual void copy_slot(const CopySlotArgs&) noexcept = 0;
-
-  virtual void argmax(const ArgmaxArgs&) noexcept {}
-  virtual void sample(const SampleArgs&) noexcept {}
-  virtual void route_experts(const RouteExpertsArgs&) noexcept {}
-  virtual void expert_matmul(const ExpertMatmulArgs&) noexcept {}
-  virtual void combine_experts(const CombineExpertsArgs&) noexcept {}
-  virtual void gelu_mul(const GeluMulArgs&) noexcept {}
-  virtual void scale_rows(const ScaleRowsArgs&) noexcept {}
-  virtual void cache_latents(const CacheLatentsArgs&) noexcept {}
-  virtual void latent_attention(const LatentAttentionArgs&) noexcept {}
-  virtual void kda(const KdaArgs&) noexcept {}
-  virtual void layer_norm(const LayerNormArgs&) noexcept {}
-  virtual void gelu(const GeluArgs&) noexcept {}
-  virtual void add_adapters(const AdapterArgs&) noexcept {}
-  virtual void silu_mul(const SiluMulArgs&) noexcept {}
-  virtual void silu_rows(const SiluRowsArgs&) noexcept {}
-  virtual void mix_streams(const MixStreamsArgs&) noexcept {}
-  virtual void inject_streams(const InjectStreamsArgs&) noexcept {}
-  virtual void gate_streams(const GateStreamsArgs&) noexcept {}
-  virtual void ngram_embedding(const NgramEmbeddingArgs&) noexcept {}
-  virtual void dilated_conv(const DilatedConvArgs&) noexcept {}
-  virtual void cache_index_keys(const CacheIndexKeysArgs&) noexcept {}
-  virtual void select_blocks(const SelectBlocksArgs&) noexcept {}
-  virtual void block_attention(const BlockAttentionArgs&) noexcept {}
+  // Whether the device has an op, whatever its arguments.
+  virtual bool can(OpRef op) const noexcept = 0;
+  virtual void encode(OpRef op) noexcept = 0;
 
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;

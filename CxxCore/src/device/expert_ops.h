@@ -16,6 +16,7 @@ constexpr int64_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
 // `groups_per_token` best groups are candidates: a group is as good as its best expert, or with a sigmoid as the sum of
 // its best two.
 struct RouteExpertsArgs {
+  static constexpr const char* kName = "route_experts";
   Tensor logits;   // f32 [T, E], rows strided
   Tensor ids;      // i32 [T, k]
   Tensor weights;  // f32 [T, k]
@@ -32,6 +33,7 @@ struct RouteExpertsArgs {
 // out[t * k + j] = x W_e^T with e = ids[t][j] and W_e the e-th slice of the weight; silu_mul as in MatmulArgs. The rows
 // of an expert are multiplied together, so that its weights are read once; each row sums K as if it were alone.
 struct ExpertMatmulArgs {
+  static constexpr const char* kName = "expert_matmul";
   Tensor x;                        // f32 [T, K]: one row shared by all experts of a token; or [T * k, K]
   const Weight* weight = nullptr;  // [E * N, K]
   int64_t num_experts = 0;
@@ -43,6 +45,7 @@ struct ExpertMatmulArgs {
 // out[t] = sigmoid(gate[t]) shared[t] (if there is a shared expert; without a gate, shared[t]), plus the sum over j, in
 // order, of weights[t][j] x[t * k + j]. out may alias shared.
 struct CombineExpertsArgs {
+  static constexpr const char* kName = "combine_experts";
   Tensor x;        // f32 [T * k, H]
   Tensor weights;  // f32 [T, k]
   Tensor shared;   // f32 [T, H]; absent, like gate, if the mixture has no shared expert

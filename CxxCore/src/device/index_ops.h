@@ -13,6 +13,7 @@ constexpr int64_t kMaxIndexBudget = 1 << 17;  // tokens in the chosen blocks: bo
 // the raw keys, normalised and rotated by the position of the block's first token. No later token needs the raw key of
 // a last one, and rows that are taken back are written again before a block is complete.
 struct CacheIndexKeysArgs {
+  static constexpr const char* kName = "cache_index_keys";
   Tensor x;       // f32 [T, D], rows strided
   Tensor weight;  // f32 [D]
   float eps = 1e-6f, weight_offset = 0.0f;
@@ -25,6 +26,7 @@ struct CacheIndexKeysArgs {
 // The complete blocks that each token attends to, at most K: those of the highest sum over heads of
 // max(0, query . key), of equal ones the first.
 struct SelectBlocksArgs {
+  static constexpr const char* kName = "select_blocks";
   Tensor q;      // f32 [T, heads, D], rows strided
   Tensor cache;  // as in CacheIndexKeysArgs, with the step's rows
   int64_t ratio = 1;
@@ -34,6 +36,7 @@ struct SelectBlocksArgs {
 
 // Attention to the tokens of the chosen blocks and of the incomplete one.
 struct BlockAttentionArgs {
+  static constexpr const char* kName = "block_attention";
   Tensor q;                 // f32 [T, heads, D]
   Tensor k_cache, v_cache;  // as in PagedAttentionArgs
   Tensor blocks;            // i32 [T, K]

@@ -9,6 +9,7 @@ namespace pagoda::device {
 // as in GdnArgs; beta = sigmoid(b); the decay of a token is the vector exp(-exp(A_log) softplus(a + dt_bias)).
 //   S = diag(decay) S;  u = beta (v - S^T k);  S = S + k u^T;  o = S^T q
 struct KdaArgs {
+  static constexpr const char* kName = "kda";
   Tensor q, k;     // f32 [T, heads, Dk], rows strided
   Tensor v;        // f32 [T, heads, Dv], rows strided
   Tensor a;        // f32 [T, heads, Dk], rows strided

@@ -13,6 +13,7 @@ constexpr int64_t kMaxLatentDim = 576;
 
 // Writes the row of each token to its slot: block = slot / block_size, offset = slot % block_size.
 struct CacheLatentsArgs {
+  static constexpr const char* kName = "cache_latents";
   Tensor x;             // f32 [T, D], rows strided
   Tensor slot_mapping;  // i64 [T]
   Tensor cache;         // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, D], strided
@@ -22,6 +23,7 @@ struct CacheLatentsArgs {
 // rows, and its output is a weighted sum of their first Dv elements, to be multiplied by its value projection. Sums as
 // in PagedAttentionArgs, so that a row's bits depend only on its own prefix.
 struct LatentAttentionArgs {
+  static constexpr const char* kName = "latent_attention";
   Tensor q;      // f32 [T, heads, D]
   Tensor cache;  // as in CacheLatentsArgs
   SequenceArgs sequences;

@@ -24,6 +24,7 @@ class RowTable {
 // The concatenated rows of the n-grams that end in each token. The step's last `ring` ids are written to `tokens`, as
 // inputs to the tail of causal_conv1d.
 struct NgramEmbeddingArgs {
+  static constexpr const char* kName = "ngram_embedding";
   Tensor ids;     // i32 [T]
   Tensor tokens;  // i32 [slots, ring]: the id at position p in row p % ring; ring is at least ngram_size - 1
   SequenceArgs sequences;
@@ -35,6 +36,7 @@ struct NgramEmbeddingArgs {
 // out += value + silu(convolution of x over time), whose taps are `dilation` tokens apart. The tail is as in
 // CausalConv1dArgs.
 struct DilatedConvArgs {
+  static constexpr const char* kName = "dilated_conv";
   Tensor x, value;  // f32 [T, C]
   Tensor weight;    // f32 [kernel, C]; kernel - 1 is the current token
   int64_t dilation = 1;

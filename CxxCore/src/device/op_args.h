@@ -1,5 +1,6 @@
-// Arguments of every operation, one struct per op. T = tokens of this step (all sequences, flattened), B = sequences;
-// activations are f32, weights have their own dtype. ops/ checks shapes before a device sees them.
+// Arguments of the operations of every model, one struct per op; those of one family's are in *_ops.h beside it. T =
+// tokens of this step (all sequences, flattened), B = sequences; activations are f32, weights have their own dtype.
+// ops/ checks shapes before a device sees them.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +18,6 @@ constexpr int32_t kMaxDrafts = 7;
 
 class Weight;  // a matrix [N, K] in the device's own format
 
-// Arguments of ops that not every device has are in device/*_ops.h.
-struct ArgmaxArgs;
-struct SampleArgs;
-struct RouteExpertsArgs;
-struct ExpertMatmulArgs;
-struct CombineExpertsArgs;
-struct GeluMulArgs;
-struct ScaleRowsArgs;
-struct CacheLatentsArgs;
-struct LatentAttentionArgs;
-struct KdaArgs;
-struct LayerNormArgs;
-struct GeluArgs;
-struct AdapterArgs;
-struct SiluMulArgs;
-struct SiluRowsArgs;
-struct MixStreamsArgs;
-struct InjectStreamsArgs;
-struct GateStreamsArgs;
-struct NgramEmbeddingArgs;
-struct DilatedConvArgs;
-struct CacheIndexKeysArgs;
-struct SelectBlocksArgs;
-struct BlockAttentionArgs;
-
 // Which rows belong to which sequence, and each sequence's position; shared by all sequence-aware ops.
 struct SequenceArgs {
   Tensor cu_seqlens;    // i32 [B + 1]: rows of sequence b are cu_seqlens[b] .. cu_seqlens[b + 1]; each has at least one
@@ -54,6 +30,7 @@ struct SequenceArgs {
 };
 
 struct EmbeddingArgs {
+  static constexpr const char* kName = "embedding";
   Tensor ids;                     // i32 [T]
   const Weight* table = nullptr;  // [vocab, H]
   Tensor out;                     // f32 [T, H]
@@ -63,6 +40,7 @@ struct EmbeddingArgs {
 // The residual is consumed: a device may add it to x in the previous op, if that is the matmul that computes it, and
 // never write it.
 struct RmsNormArgs {
+  static constexpr const char* kName = "rms_norm";
   Tensor x;         // f32 [T, H]
   Tensor residual;  // f32 [T, H] or absent
   Tensor weight;    // f32 [H]
@@ -76,6 +54,7 @@ struct RmsNormArgs {
 // out = x W^T + bias. Each element sums K in one fixed order for any M. With silu_mul, W stacks the gate and up
 // projections (equally tall), and out [M, N / 2] = silu(gate) * up.
 struct MatmulArgs {
+  static constexpr const char* kName = "matmul";
   Tensor x;                        // f32 [M, K]
   const Weight* weight = nullptr;  // [N, K]
   Tensor bias;                     // f32 [N] or absent
@@ -87,6 +66,7 @@ struct MatmulArgs {
 // Per head: RMS norm over D (with a weight), then rotation of the first rotary_dim dims (i, i + rotary_dim / 2). x may
 // be strided over heads. out may alias x, and is not written if a device fuses the op with caching and attention.
 struct QkNormRopeArgs {
+  static constexpr const char* kName = "qk_norm_rope";
   Tensor x;       // f32 [T, heads, D]
   Tensor weight;  // f32 [D] or absent
   float eps = 1e-6f;
@@ -98,6 +78,7 @@ struct QkNormRopeArgs {
 
 // Writes k and v of each token to its slot: block = slot / block_size, offset = slot % block_size.
 struct ReshapeAndCacheArgs {
+  static constexpr const char* kName = "reshape_and_cache";
   Tensor k, v;              // f32 [T, kv_heads, D]
   Tensor slot_mapping;      // i64 [T]
   Tensor k_cache, v_cache;  // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, kv_heads, D], strided
@@ -108,6 +89,7 @@ struct ReshapeAndCacheArgs {
 // and has no value. Online softmax over fixed partitions of absolute positions, in order, so that a row's bits depend
 // only on its own prefix.
 struct PagedAttentionArgs {
+  static constexpr const char* kName = "paged_attention";
   Tensor q;                 // f32 [T, heads, D]
   Tensor k_cache, v_cache;  // as in ReshapeAndCacheArgs
   SequenceArgs sequences;
@@ -116,11 +98,12 @@ struct PagedAttentionArgs {
   Tensor out;             // f32 [T, heads, D]
   float softcap = 0;      // 0 = none
   Tensor sinks = {};      // f32 [heads], optional
-  bool is_causal = true;  // false: every row attends to all positions of its sequence (Op::full_attention)
+  bool is_causal = true;  // false: every row attends to all positions of its sequence
 };
 
 // out = x * sigmoid(gate)
 struct SigmoidGateArgs {
+  static constexpr const char* kName = "sigmoid_gate";
   Tensor x, gate, out;     // f32 [T, heads, D], gate strided
   bool only_next = false;  // as in RmsNormArgs
 };
@@ -130,6 +113,7 @@ struct SigmoidGateArgs {
 // be discarded and recomputed as long as the ring also holds the kernel - 1 inputs before them. If the next op is the
 // gdn that reads q, k and v from `out`, a device may fuse both and never write `out`.
 struct CausalConv1dArgs {
+  static constexpr const char* kName = "causal_conv1d";
   Tensor x;       // f32 [T, C]
   Tensor weight;  // f32 [kernel, C]; kernel - 1 is the current token
   Tensor tail;    // f32 [slots, ring, C]; ring is at least kernel - 1
@@ -151,6 +135,7 @@ constexpr int64_t gdn_state_index(int64_t d, int64_t j, int64_t dk, int64_t dv) 
 // head), scales q by 1 / sqrt(Dk), and computes g = -exp(A_log) softplus(a + dt_bias), beta = beta_scale sigmoid(b).
 // V-head h uses K-head h / (Hv / Hk). Row of a token inside its block: position % kGdnBlock.
 struct GdnArgs {
+  static constexpr const char* kName = "gdn";
   Tensor q, k;            // f32 [T, Hk, Dk], rows strided
   Tensor v;               // f32 [T, Hv, Dv], rows strided
   Tensor a, b;            // f32 [T, Hv]
@@ -166,6 +151,7 @@ struct GdnArgs {
 
 // out = x * rsqrt(mean(x^2) + eps) * w * silu(z), per head
 struct GatedRmsNormArgs {
+  static constexpr const char* kName = "gated_rms_norm";
   Tensor x, z;    // f32 [T, heads, D], z strided
   Tensor weight;  // f32 [D]
   float eps = 1e-6f;
@@ -174,6 +160,7 @@ struct GatedRmsNormArgs {
 };
 
 struct GatherRowsArgs {
+  static constexpr const char* kName = "gather_rows";
   Tensor x;     // f32 [T, H]
   Tensor rows;  // i32 [R]
   Tensor out;   // f32 [R, H]
@@ -181,12 +168,14 @@ struct GatherRowsArgs {
 
 // Zeroes the given slots of a pool, so that no sequence sees another's state.
 struct ZeroSlotsArgs {
+  static constexpr const char* kName = "zero_slots";
   Tensor pool;   // [slots, ...] dense
   Tensor slots;  // i32 [n]
 };
 
 // Copies slot `from` to slot `to`.
 struct CopySlotArgs {
+  static constexpr const char* kName = "copy_slot";
   Tensor pool;  // [slots, ...] dense
   int64_t from = 0, to = 0;
 };

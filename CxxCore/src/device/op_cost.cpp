@@ -85,111 +85,125 @@ double slots_bytes(const Tensor& pool, const SequenceArgs& sequences) noexcept {
   return number(host::slot_bytes(pool)) * number(sequences.context_lens.shape[0]);
 }
 
-OpCost op_cost(const EmbeddingArgs& a) noexcept {
+namespace {
+
+// An op that reads x and writes out.
+template <class Args>
+OpCost cost_of(const Args& a) noexcept {
+  return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)};
+}
+OpCost cost_of(const EmbeddingArgs& a) noexcept {
   const double row = static_cast<double>(a.table->size_bytes()) / number(a.table->rows());
   return {.bytes = tensor_bytes(a.out) + row * number(a.out.shape[0])};
 }
-OpCost op_cost(const RmsNormArgs& a) noexcept {
+OpCost cost_of(const RmsNormArgs& a) noexcept {
   const double made = a.only_next ? 0 : tensor_bytes(a.out);  // 0: the matmul that reads the rows computes them
   return {.bytes = tensor_bytes(a.x) * (a.residual.is_present() ? 3 : 1) + made};
 }
-OpCost op_cost(const MatmulArgs& a) noexcept {
+OpCost cost_of(const MatmulArgs& a) noexcept {
   return {.bytes = static_cast<double>(a.weight->size_bytes()) + tensor_bytes(a.x) + tensor_bytes(a.out),
           .operations = 2 * number(a.x.shape[0]) * number(a.weight->rows()) * number(a.weight->cols())};
 }
-OpCost op_cost(const QkNormRopeArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
-OpCost op_cost(const ReshapeAndCacheArgs& a) noexcept {
+OpCost cost_of(const ReshapeAndCacheArgs& a) noexcept {
   return {.bytes = 2 * (tensor_bytes(a.k) + bytes_as(a.k, a.k_cache))};
 }
-OpCost op_cost(const PagedAttentionArgs& a) noexcept {
+OpCost cost_of(const PagedAttentionArgs& a) noexcept {
   const Positions at = a.is_causal ? positions(a.sequences, a.window) : all_positions(a);
   return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
                    2 * at.cached * number(a.k_cache.shape[2]) * cache_row_bytes(a.k_cache),
           .operations = 4 * at.visible * number(a.q.shape[1] * a.q.shape[2])};
 }
-OpCost op_cost(const SigmoidGateArgs& a) noexcept { return {.bytes = 3 * tensor_bytes(a.x)}; }
-OpCost op_cost(const CausalConv1dArgs& a) noexcept {
+OpCost cost_of(const SigmoidGateArgs& a) noexcept { return {.bytes = 3 * tensor_bytes(a.x)}; }
+OpCost cost_of(const CausalConv1dArgs& a) noexcept {
   return {
       .bytes = tensor_bytes(a.x) + tensor_bytes(a.out) + tensor_bytes(a.weight) + 2 * slots_bytes(a.tail, a.sequences),
       .operations = 2 * number(a.x.num_elements()) * number(a.weight.shape[0])};
 }
-OpCost op_cost(const GdnArgs& a) noexcept { return delta_rule(a); }
-OpCost op_cost(const GatedRmsNormArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x) + tensor_bytes(a.out)}; }
-OpCost op_cost(const GatherRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.out)}; }
-OpCost op_cost(const ZeroSlotsArgs& a) noexcept {
+OpCost cost_of(const GdnArgs& a) noexcept { return delta_rule(a); }
+OpCost cost_of(const GatedRmsNormArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost cost_of(const GatherRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.out)}; }
+OpCost cost_of(const ZeroSlotsArgs& a) noexcept {
   return {.bytes = number(host::slot_bytes(a.pool)) * number(a.slots.shape[0])};
 }
-OpCost op_cost(const CopySlotArgs& a) noexcept { return {.bytes = 2 * number(host::slot_bytes(a.pool))}; }
-OpCost op_cost(const ArgmaxArgs& a) noexcept { return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.tokens)}; }
-OpCost op_cost(const SampleArgs& a) noexcept {
+OpCost cost_of(const CopySlotArgs& a) noexcept { return {.bytes = 2 * number(host::slot_bytes(a.pool))}; }
+OpCost cost_of(const ArgmaxArgs& a) noexcept { return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.tokens)}; }
+OpCost cost_of(const SampleArgs& a) noexcept {
   const double scores = a.scores.is_present() ? tensor_bytes(a.scores) : 0;
   return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.draws) + tensor_bytes(a.tokens) + scores};
 }
-OpCost op_cost(const RouteExpertsArgs& a) noexcept {
+OpCost cost_of(const RouteExpertsArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.ids) + tensor_bytes(a.weights)};
 }
-OpCost op_cost(const ExpertMatmulArgs& a, int64_t num_used) noexcept {
-  const double read = static_cast<double>(a.weight->size_bytes()) * number(num_used) / number(a.num_experts);
-  return {.bytes = read + tensor_bytes(a.x) + tensor_bytes(a.out),
-          .operations = 2 * number(a.out.shape[0]) * number(a.weight->rows() / a.num_experts * a.weight->cols())};
+OpCost cost_of(const ExpertMatmulArgs& a) noexcept {
+  return op_cost(a, std::min(a.out.shape[0], a.num_experts));  // an expert per row
 }
-OpCost op_cost(const CombineExpertsArgs& a) noexcept {
+OpCost cost_of(const CombineExpertsArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.shared) + tensor_bytes(a.out)};
 }
-OpCost op_cost(const GeluMulArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
-OpCost op_cost(const ScaleRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
-OpCost op_cost(const CacheLatentsArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + bytes_as(a.x, a.cache)}; }
-OpCost op_cost(const LatentAttentionArgs& a) noexcept {
+OpCost cost_of(const ScaleRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost cost_of(const CacheLatentsArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + bytes_as(a.x, a.cache)}; }
+OpCost cost_of(const LatentAttentionArgs& a) noexcept {
   const Positions at = positions(a.sequences, 0);
   return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
                    at.cached * cache_row_bytes(with_one_head(a.cache, a.q.shape[2])),
           .operations = 2 * at.visible * number(a.q.shape[1] * (a.q.shape[2] + a.out.shape[2]))};
 }
-OpCost op_cost(const AdapterArgs& a) noexcept {
+OpCost cost_of(const AdapterArgs& a) noexcept {
   const int64_t parts = a.table.shape[2];
   double elements = number(parts * a.x.shape[1]);
   for (int64_t p = 0; p < parts; ++p) elements += number(a.count[p]);
   elements *= number(a.max_rank) * number(a.out.shape[0]);
   return {.bytes = 4 * elements + tensor_bytes(a.x) + 2 * tensor_bytes(a.out), .operations = 2 * elements};
 }
-OpCost op_cost(const SiluMulArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
-OpCost op_cost(const LayerNormArgs& a) noexcept {
+OpCost cost_of(const LayerNormArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.x) * (a.residual.is_present() ? 3 : 1) + tensor_bytes(a.out)};
 }
-OpCost op_cost(const GeluArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
-OpCost op_cost(const SiluRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
-OpCost op_cost(const MixStreamsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x) + tensor_bytes(a.out)}; }
-OpCost op_cost(const InjectStreamsArgs& a) noexcept {
+OpCost cost_of(const GeluArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost cost_of(const SiluRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost cost_of(const MixStreamsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost cost_of(const InjectStreamsArgs& a) noexcept {
   return {.bytes = tensor_bytes(a.x) + 2 * tensor_bytes(a.streams)};
 }
-OpCost op_cost(const GateStreamsArgs& a) noexcept {
+OpCost cost_of(const GateStreamsArgs& a) noexcept {
   return {.bytes = 2 * tensor_bytes(a.keys) + tensor_bytes(a.values) + tensor_bytes(a.out)};
 }
-OpCost op_cost(const NgramEmbeddingArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.out)}; }
-OpCost op_cost(const DilatedConvArgs& a) noexcept {
+OpCost cost_of(const NgramEmbeddingArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.out)}; }
+OpCost cost_of(const DilatedConvArgs& a) noexcept {
   return {.bytes = 2 * tensor_bytes(a.x) + 2 * tensor_bytes(a.out) + tensor_bytes(a.weight) +
                    2 * slots_bytes(a.tail, a.sequences),
           .operations = 2 * number(a.x.num_elements()) * number(a.weight.shape[0])};
 }
-OpCost op_cost(const CacheIndexKeysArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost cost_of(const CacheIndexKeysArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
 // One row of each block is read.
-OpCost op_cost(const SelectBlocksArgs& a) noexcept {
+OpCost cost_of(const SelectBlocksArgs& a) noexcept {
   const Positions at = positions(a.sequences, 0);
   const double ratio = number(a.ratio);
   return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) + 4 * at.cached / ratio * number(a.q.shape[2]),
           .operations = 2 * at.visible / ratio * number(a.q.shape[1] * a.q.shape[2])};
 }
-OpCost op_cost(const BlockAttentionArgs& a) noexcept {
+OpCost cost_of(const BlockAttentionArgs& a) noexcept {
   const double most = number((a.blocks.shape[1] + 1) * a.ratio - 1) * number(a.q.shape[0]);
   const double visible = std::min(positions(a.sequences, 0).visible, most);
   return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
                    2 * visible * number(a.k_cache.shape[2]) * cache_row_bytes(a.k_cache),
           .operations = 4 * visible * number(a.q.shape[1] * a.q.shape[2])};
 }
-OpCost op_cost(const KdaArgs& a) noexcept {
+OpCost cost_of(const KdaArgs& a) noexcept {
   OpCost cost = delta_rule(a);
   cost.bytes += tensor_bytes(a.a) + slots_bytes(a.g_rows, a.sequences);
   return cost;
+}
+
+}  // namespace
+
+OpCost op_cost(const ExpertMatmulArgs& a, int64_t num_used) noexcept {
+  const double read = static_cast<double>(a.weight->size_bytes()) * number(num_used) / number(a.num_experts);
+  return {.bytes = read + tensor_bytes(a.x) + tensor_bytes(a.out),
+          .operations = 2 * number(a.out.shape[0]) * number(a.weight->rows() / a.num_experts * a.weight->cols())};
+}
+
+OpCost op_cost(OpRef op) noexcept {
+  return op.visit([](const auto& args) { return cost_of(args); });
 }
 
 }  // namespace pagoda::device

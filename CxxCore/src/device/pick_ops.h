@@ -10,12 +10,14 @@ namespace pagoda::device {
 // tokens[r] = the lowest id among the maxima of row r; -1 where the sampler rejects the row: it contains NaN or
 // +infinity, or nothing above -infinity. Zeros of either sign are equal.
 struct ArgmaxArgs {
+  static constexpr const char* kName = "argmax";
   Tensor logits;  // f32 [R, vocab]
   Tensor tokens;  // i32 [R]
 };
 
 // tokens[r] = the token the sampler would draw from row r; -1 where none is requested or the sampler rejects the row.
 struct SampleArgs {
+  static constexpr const char* kName = "sample";
   Tensor logits;  // f32 [R, vocab]
   Tensor draws;   // i64 [R, 7]: a Draw each, with top_k up to max_top_k(vocab)
   Tensor edits;   // i32 [n, 4]: a LogitEdit each, of the draws that have any; ids outside the vocabulary are ignored

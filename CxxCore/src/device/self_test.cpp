@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device/op_list.h"
+
 namespace pagoda::device {
 namespace {
 
@@ -63,9 +65,9 @@ class Bench {
     const Tensor product = zeros(DType::f32, {rows, 96}), gated = zeros(DType::f32, {rows, 48});
     if (!status_.is_ok()) return;
     Encoder& encoder = device_.encoder();
-    encoder.rms_norm({x, numbers({rows, kHidden}, 1), numbers({kHidden}, 1), 1e-6f, 1.0f, normed});
-    encoder.matmul({normed, weight_.get(), {}, product});
-    encoder.matmul({normed, weight_.get(), {}, gated, true});
+    encoder.encode(RmsNormArgs{x, numbers({rows, kHidden}, 1), numbers({kHidden}, 1), 1e-6f, 1.0f, normed});
+    encoder.encode(MatmulArgs{normed, weight_.get(), {}, product});
+    encoder.encode(MatmulArgs{normed, weight_.get(), {}, gated, true});
     results_.insert(results_.end(), {{"rms_norm", normed}, {"matmul", product}, {"matmul with SiLU", gated}});
   }
 
@@ -74,11 +76,11 @@ class Bench {
     const Tensor out = zeros(DType::f32, {rows, kValueHeads, kKeyDim});
     const Tensor a_log = numbers({kValueHeads}, 0.5f), bias = numbers({kValueHeads}, 0.5f);
     if (!status_.is_ok()) return;
-    device_.encoder().gdn({split_last(slice(qkv, 1, 0, kKeyDim), 1, kKeyDim),
-                           split_last(slice(qkv, 1, kKeyDim, kKeyDim), 1, kKeyDim),
-                           split_last(slice(qkv, 1, 2 * kKeyDim, kValueHeads * kKeyDim), kValueHeads, kKeyDim),
-                           slice(ab, 1, 0, kValueHeads), slice(ab, 1, kValueHeads, kValueHeads), a_log, bias, where,
-                           state_, k_rows_, u_rows_, g_rows_, out});
+    device_.encoder().encode(GdnArgs{
+        split_last(slice(qkv, 1, 0, kKeyDim), 1, kKeyDim), split_last(slice(qkv, 1, kKeyDim, kKeyDim), 1, kKeyDim),
+        split_last(slice(qkv, 1, 2 * kKeyDim, kValueHeads * kKeyDim), kValueHeads, kKeyDim),
+        slice(ab, 1, 0, kValueHeads), slice(ab, 1, kValueHeads, kValueHeads), a_log, bias, where, state_, k_rows_,
+        u_rows_, g_rows_, out});
     results_.push_back({"gdn", out});
   }
 
@@ -90,8 +92,9 @@ class Bench {
     const Tensor slots = upload(DType::i64, {rows}, slot_indices.data(), slot_indices.size() * sizeof(int64_t));
     if (!status_.is_ok()) return;
     Encoder& encoder = device_.encoder();
-    encoder.reshape_and_cache({k, v, slots, caches_[0], caches_[1]});
-    encoder.paged_attention({q, caches_[0], caches_[1], where, 1.0f / std::sqrt(static_cast<float>(kHeadDim)), 0, out});
+    encoder.encode(ReshapeAndCacheArgs{k, v, slots, caches_[0], caches_[1]});
+    encoder.encode(
+        PagedAttentionArgs{q, caches_[0], caches_[1], where, 1.0f / std::sqrt(static_cast<float>(kHeadDim)), 0, out});
     results_.push_back({"paged_attention", out});
   }
 

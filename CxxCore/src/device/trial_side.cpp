@@ -3,6 +3,7 @@
 
 #include "base/assign_or_return.h"
 #include "device/host/quantise.h"
+#include "device/op_list.h"
 
 namespace pagoda::device {
 
@@ -48,7 +49,7 @@ Result<TrialSide> TrialSide::make(Device& device, const ProductShape& shape, con
 
 Status TrialSide::multiply(int64_t rows, int times) {
   for (int i = 0; i < times; ++i)
-    device_->encoder().matmul({slice(x_, 0, 0, rows), weight_.get(), {}, slice(out_, 0, 0, rows), silu_mul_});
+    device_->encoder().encode(MatmulArgs{slice(x_, 0, 0, rows), weight_.get(), {}, slice(out_, 0, 0, rows), silu_mul_});
   return device_->encoder().submit().wait();
 }
 

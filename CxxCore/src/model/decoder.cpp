@@ -267,7 +267,7 @@ Status Decoder::finish() {
   device::Encoder& encoder = device_.encoder();
   last_step_ = done.is_ok() ? encoder.repeatable_step() : 0;
   PAGODA_RETURN_IF_ERROR(std::move(done));
-  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(launched));
+  if (encoder.can(device::SampleArgs{})) PAGODA_RETURN_IF_ERROR(publish_picked(launched));
   return publish_logits(launched.logits, *launched.draws);
 }
 

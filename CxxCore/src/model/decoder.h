@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "device/op_list.h"
 #include "model/layers/layers.h"
 #include "model/layers/mtp_head.h"
 #include "model/model.h"
@@ -33,7 +34,7 @@ class Decoder final : public Model {
   bool gives_states() const noexcept override { return !config_.is_part(); }
   Status read_state(int32_t row, std::span<float> to) override;
   bool has_head() const noexcept override { return mtp_.has_value(); }
-  bool samples() const noexcept override { return device_.encoder().can(device::Op::sample); }
+  bool samples() const noexcept override { return device_.encoder().can(device::SampleArgs{}); }
   Status draft(const ForwardBatch& batch, bool is_first) override;
   int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }

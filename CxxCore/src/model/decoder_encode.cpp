@@ -1,9 +1,6 @@
 // Decoder: the ops of a step, in order.
 #include "model/decoder.h"
-#include "ops/argmax.h"
-#include "ops/gelu.h"
 #include "ops/ops.h"
-#include "ops/sample.h"
 
 namespace pagoda::model {
 
@@ -150,7 +147,7 @@ Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is
 
 // Samples tokens if the device can. The argmax is a draw too, but has a faster op of its own.
 Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
-  if (step.picked.num_elements() == 0 || !encoder.can(device::Op::sample)) return ok_status();
+  if (step.picked.num_elements() == 0 || !encoder.can(device::SampleArgs{})) return ok_status();
   if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
   return ops::sample(encoder, {.logits = step.logits,
                                .draws = step.draws,

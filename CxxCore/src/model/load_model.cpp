@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/assign_or_return.h"
+#include "device/op_list.h"
 #include "model/decoder.h"
 
 namespace pagoda::model {
@@ -23,23 +24,11 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
                                           int64_t expert_memory_bytes) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
   const device::Encoder& encoder = device.encoder();
-  const auto refuse = [&](const char* what) {
-    return make_error(StatusCode::unsupported, config.architecture + " has " + what + ", which the device " +
+  if (config.has_streams() && !(encoder.can(device::MixStreamsArgs{}) && encoder.can(device::NgramEmbeddingArgs{}) &&
+                                encoder.can(device::BlockAttentionArgs{})))
+    return make_error(StatusCode::unsupported, config.architecture +
+                                                   " has hyper-connections and sparse attention, which the device " +
                                                    device.info().name + " cannot run; cpu can");
-  };
-  if (config.num_experts > 0 && !encoder.can(device::Op::expert_matmul)) return refuse("a mixture of experts");
-  const bool has_scales = config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
-  if (config.gelu && !encoder.can(device::Op::gelu_mul)) return refuse("a GELU");
-  if (!encoder.can(device::Op::scale_rows)) {
-    if (has_scales) return refuse("scaled residuals");
-    if (config.has_latents() && config.rope.attention_factor != 1.0) return refuse("a scaled rotation");
-  }
-  if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
-    return refuse("latent attention (MLA)");
-  if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
-  if (config.has_streams() && !(encoder.can(device::Op::streams) && encoder.can(device::Op::ngrams) &&
-                                encoder.can(device::Op::block_attention)))
-    return refuse("hyper-connections and sparse attention");
   if (config.has_streams() && config.is_part())
     return make_error(StatusCode::unsupported,
                       config.architecture + " has hyper-connections, whose streams are not sent between machines");

@@ -1,7 +1,6 @@
 // Checks of add_adapters and silu_mul.
-#include "ops/adapters.h"
-
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 
@@ -10,7 +9,7 @@ using device::kMaxAdapterParts;
 using device::kMaxAdapterRank;
 
 Status add_adapters(device::Encoder& encoder, const device::AdapterArgs& args) noexcept {
-  Check check("add_adapters");
+  Check check(args.kName);
   check.tensor("slots", args.slots, DType::i32, {kAny});
   const int64_t tokens = args.slots.shape[0], rows = args.out.shape[0];
   const int64_t per_token = args.experts.is_present() ? args.experts.shape[1] : 1;
@@ -27,14 +26,14 @@ Status add_adapters(device::Encoder& encoder, const device::AdapterArgs& args) n
   for (int64_t p = 0; check.is_ok() && p < args.table.shape[2]; ++p)
     check.that(args.first[p] >= 0 && args.count[p] >= 0 && args.first[p] + args.count[p] <= args.out.shape[1], "out",
                "has the columns of every part");
-  return encode_if_can(check, encoder, device::Op::add_adapters, "LoRA adapters", [&] { encoder.add_adapters(args); });
+  return encode(check, encoder, args);
 }
 
 Status silu_mul(device::Encoder& encoder, const device::SiluMulArgs& args) noexcept {
-  Check check("silu_mul");
+  Check check(args.kName);
   check.tensor("out", args.out, DType::f32, {kAny, kAny})
       .tensor("x", args.x, DType::f32, {args.out.shape[0], 2 * args.out.shape[1]});
-  return encode_if_can(check, encoder, device::Op::silu_mul, "LoRA adapters", [&] { encoder.silu_mul(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

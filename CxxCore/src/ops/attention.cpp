@@ -7,7 +7,7 @@
 namespace pagoda::ops {
 
 Status reshape_and_cache(device::Encoder& encoder, const device::ReshapeAndCacheArgs& args) noexcept {
-  Check check("reshape_and_cache");
+  Check check(args.kName);
   check.tensor("k", args.k, DType::f32, {kAny, kAny, kAny});
   const int64_t rows = args.k.shape[0], heads = args.k.shape[1], dim = args.k.shape[2];
   check.tensor("v", args.v, DType::f32, {rows, heads, dim})
@@ -16,12 +16,11 @@ Status reshape_and_cache(device::Encoder& encoder, const device::ReshapeAndCache
       .cache("v_cache", args.v_cache, {args.k_cache.shape[0], args.k_cache.shape[1], heads, dim})
       .that(args.k_cache.dtype == args.v_cache.dtype, "v_cache", "has another type than k_cache")
       .that(args.k_cache.shape[1] >= 1, "k_cache", "has blocks of no token");
-  if (check.is_ok()) encoder.reshape_and_cache(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArgs& args) noexcept {
-  Check check("paged_attention");
+  Check check(args.kName);
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
   const int64_t rows = args.q.shape[0], heads = args.q.shape[1], dim = args.q.shape[2];
   check_caches(check, args.k_cache, args.v_cache, heads, dim);
@@ -31,11 +30,7 @@ Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArg
       .tensor("out", args.out, DType::f32, {rows, heads, dim});
   check.that(args.is_causal || args.window == 0, "window", "excludes attention to all positions");
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
-  if (!args.is_causal)
-    return encode_if_can(check, encoder, device::Op::full_attention, "attention to later positions",
-                         [&] { encoder.paged_attention(args); });
-  if (check.is_ok()) encoder.paged_attention(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

@@ -144,12 +144,28 @@ void check_caches(Check& check, const device::Tensor& k_cache, const device::Ten
       .that(cache[2] > 0 && heads % cache[2] == 0, "q", "has heads that are no multiple of the KV heads");
 }
 
-void check_taps(Check& check, const device::Tensor& weight, int64_t channels) noexcept {
+void check_convolution(Check& check, const Tensor& x, const Tensor& weight, int64_t dilation, const Tensor& tail,
+                       const device::SequenceArgs& sequences, const Tensor& out) noexcept {
+  check.tensor("x", x, DType::f32, {kAny, kAny});
+  const int64_t rows = x.shape[0], channels = x.shape[1];
   check.pool("weight", weight, DType::f32, {kAny, channels});
   if (!check.is_ok()) return;
   const int64_t kernel = weight.shape[0];
   check.that(kernel >= 2 && kernel <= device::kMaxConvKernel, "weight", "has a kernel outside 2 to 8")
-      .that(channels <= 1 || weight.strides[0] == channels, "weight", "is not dense");
+      .that(channels <= 1 || weight.strides[0] == channels, "weight", "is not dense")
+      .pool("tail", tail, DType::f32, {kAny, kAny, channels})
+      .that(tail.shape[1] >= (kernel - 1) * dilation, "tail", "has fewer rows than the kernel looks back")
+      .tensor("out", out, DType::f32, {rows, channels})
+      .that(out.buffer != x.buffer || out.offset_bytes != x.offset_bytes, "out",
+            "is x: later rows still need the inputs");
+  check_sequences(check, sequences, /*wants_blocks=*/false, /*wants_slots=*/true);
+}
+
+Status encode(Check& check, device::Encoder& encoder, device::OpRef op) noexcept {
+  if (!check.is_ok()) return check.status();
+  if (!encoder.can(op)) return make_error(StatusCode::unsupported, std::string("this device has no ") + op.name());
+  encoder.encode(op);
+  return ok_status();
 }
 
 }  // namespace pagoda::ops

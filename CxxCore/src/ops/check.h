@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "device/device.h"
+#include "device/op_list.h"
 #include "device/tensor.h"
 
 namespace pagoda::ops {
@@ -49,17 +50,12 @@ void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blo
 void check_caches(Check& check, const device::Tensor& k_cache, const device::Tensor& v_cache, int64_t heads,
                   int64_t dim) noexcept;
 
-// A dense weight [kernel, channels] of a convolution.
-void check_taps(Check& check, const device::Tensor& weight, int64_t channels) noexcept;
+// A convolution of x over time with a dense weight [kernel, channels], whose taps are `dilation` tokens apart.
+void check_convolution(Check& check, const device::Tensor& x, const device::Tensor& weight, int64_t dilation,
+                       const device::Tensor& tail, const device::SequenceArgs& sequences,
+                       const device::Tensor& out) noexcept;
 
-// Runs `encode` if the arguments are valid and the device supports `op`; `missing` names the missing feature.
-template <class Encode>
-Status encode_if_can(Check& check, device::Encoder& encoder, device::Op op, const char* missing,
-                     Encode&& encode) noexcept {
-  if (!check.is_ok()) return check.status();
-  if (!encoder.can(op)) return make_error(StatusCode::unsupported, std::string("this device has no ") + missing);
-  encode();
-  return ok_status();
-}
+// Encodes `op` if its arguments are valid and the device has it.
+Status encode(Check& check, device::Encoder& encoder, device::OpRef op) noexcept;
 
 }  // namespace pagoda::ops

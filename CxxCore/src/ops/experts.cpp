@@ -1,14 +1,13 @@
 // Argument checks of the expert ops: route_experts, expert_matmul, combine_experts.
-#include "ops/experts.h"
-
 #include <cmath>
 
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 
 Status route_experts(device::Encoder& encoder, const device::RouteExpertsArgs& args) noexcept {
-  Check check("route_experts");
+  Check check(args.kName);
   check.tensor("ids", args.ids, DType::i32, {kAny, kAny})
       .tensor("weights", args.weights, DType::f32, {args.ids.shape[0], args.ids.shape[1]})
       .tensor("logits", args.logits, DType::f32, {args.ids.shape[0], kAny})
@@ -27,12 +26,11 @@ Status route_experts(device::Encoder& encoder, const device::RouteExpertsArgs& a
       .that(group * args.num_groups == args.logits.shape[1] && (args.num_groups == 1 || !args.is_sigmoid || group >= 2),
             "num_groups", "does not divide the experts into groups of two or more")
       .that(args.groups_per_token * group >= args.ids.shape[1], "groups_per_token", "has too few experts");
-  return encode_if_can(check, encoder, device::Op::route_experts, "mixture of experts",
-                       [&] { encoder.route_experts(args); });
+  return encode(check, encoder, args);
 }
 
 Status expert_matmul(device::Encoder& encoder, const device::ExpertMatmulArgs& args) noexcept {
-  Check check("expert_matmul");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny})
       .tensor("ids", args.ids, DType::i32, {kAny, kAny})
       .weight("weight", args.weight, kAny, args.x.shape[1])
@@ -43,20 +41,18 @@ Status expert_matmul(device::Encoder& encoder, const device::ExpertMatmulArgs& a
       .that(rows * args.num_experts == args.weight->rows() && rows % kExpertRowMultiple == 0, "weight",
             "does not have a multiple of 16 rows for every expert")
       .tensor("out", args.out, DType::f32, {slots, args.silu_mul ? rows / 2 : rows});
-  return encode_if_can(check, encoder, device::Op::expert_matmul, "mixture of experts",
-                       [&] { encoder.expert_matmul(args); });
+  return encode(check, encoder, args);
 }
 
 Status combine_experts(device::Encoder& encoder, const device::CombineExpertsArgs& args) noexcept {
-  Check check("combine_experts");
+  Check check(args.kName);
   check.tensor("weights", args.weights, DType::f32, {kAny, kAny})
       .tensor("out", args.out, DType::f32, {args.weights.shape[0], kAny})
       .that(args.shared.is_present() || !args.gate.is_present(), "gate", "is not there as the shared expert is")
       .optional("shared", args.shared, DType::f32, {args.out.shape[0], args.out.shape[1]})
       .optional("gate", args.gate, DType::f32, {args.out.shape[0], 1})
       .tensor("x", args.x, DType::f32, {args.weights.shape[0] * args.weights.shape[1], args.out.shape[1]});
-  return encode_if_can(check, encoder, device::Op::combine_experts, "mixture of experts",
-                       [&] { encoder.combine_experts(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

@@ -1,14 +1,11 @@
 // Argument checks of cache_index_keys, select_blocks and block_attention.
-#include "ops/index.h"
-
 #include <cmath>
 
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 namespace {
-
-constexpr const char* kNoSparseAttention = "sparse attention with an indexer (QSA)";
 
 Check& index_cache(Check& check, const device::Tensor& cache, int64_t dim, int64_t ratio) noexcept {
   return check.that(dim > 0 && dim <= device::kMaxHeadDim, "cache", "has rows outside 1 to 512")
@@ -27,7 +24,7 @@ Check& chosen(Check& check, const char* argument, const device::Tensor& blocks, 
 }  // namespace
 
 Status cache_index_keys(device::Encoder& encoder, const device::CacheIndexKeysArgs& args) noexcept {
-  Check check("cache_index_keys");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny});
   if (!check.is_ok()) return check.status();
   const int64_t dim = args.x.shape[1];
@@ -36,23 +33,21 @@ Status cache_index_keys(device::Encoder& encoder, const device::CacheIndexKeysAr
       .tensor("inv_freq", args.inv_freq, DType::f32, {kAny})
       .that(2 * args.inv_freq.shape[0] <= dim, "inv_freq", "rotates more than a row");
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
-  return encode_if_can(check, encoder, device::Op::block_attention, kNoSparseAttention,
-                       [&] { encoder.cache_index_keys(args); });
+  return encode(check, encoder, args);
 }
 
 Status select_blocks(device::Encoder& encoder, const device::SelectBlocksArgs& args) noexcept {
-  Check check("select_blocks");
+  Check check(args.kName);
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
   if (!check.is_ok()) return check.status();
   index_cache(check, args.cache, args.q.shape[2], args.ratio);
   chosen(check, "out", args.out, args.q.shape[0], args.ratio);
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
-  return encode_if_can(check, encoder, device::Op::block_attention, kNoSparseAttention,
-                       [&] { encoder.select_blocks(args); });
+  return encode(check, encoder, args);
 }
 
 Status block_attention(device::Encoder& encoder, const device::BlockAttentionArgs& args) noexcept {
-  Check check("block_attention");
+  Check check(args.kName);
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
   const int64_t rows = args.q.shape[0], heads = args.q.shape[1], dim = args.q.shape[2];
   check_caches(check, args.k_cache, args.v_cache, heads, dim);
@@ -65,8 +60,7 @@ Status block_attention(device::Encoder& encoder, const device::BlockAttentionArg
       .tensor("out", args.out, DType::f32, {rows, heads, dim});
   chosen(check, "blocks", args.blocks, rows, args.ratio);
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
-  return encode_if_can(check, encoder, device::Op::block_attention, kNoSparseAttention,
-                       [&] { encoder.block_attention(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

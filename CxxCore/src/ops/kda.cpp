@@ -1,12 +1,11 @@
 // Argument checks of kda.
-#include "ops/kda.h"
-
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 
 Status kda(device::Encoder& encoder, const device::KdaArgs& args) noexcept {
-  Check check("kda");
+  Check check(args.kName);
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny})
       .tensor("v", args.v, DType::f32, {args.q.shape[0], args.q.shape[1], kAny});
   if (!check.is_ok()) return check.status();
@@ -25,7 +24,7 @@ Status kda(device::Encoder& encoder, const device::KdaArgs& args) noexcept {
       .pool("g_rows", args.g_rows, DType::f32, {slots, heads, device::kGdnBlock, k_dim})
       .tensor("out", args.out, DType::f32, {rows, heads, v_dim});
   check_sequences(check, args.sequences, /*wants_blocks=*/false, /*wants_slots=*/true);
-  return encode_if_can(check, encoder, device::Op::kda, "decay by channel (KDA)", [&] { encoder.kda(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

@@ -1,24 +1,22 @@
 // Argument checks of cache_latents and latent_attention.
-#include "ops/latents.h"
-
 #include <cmath>
 
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 
 Status cache_latents(device::Encoder& encoder, const device::CacheLatentsArgs& args) noexcept {
-  Check check("cache_latents");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny})
       .tensor("slot_mapping", args.slot_mapping, DType::i64, {args.x.shape[0]})
       .cache("cache", args.cache, {kAny, kAny, args.x.shape[1]})
       .that(args.cache.shape[1] >= 1, "cache", "has blocks of no token");
-  return encode_if_can(check, encoder, device::Op::cache_latents, "latent attention (MLA)",
-                       [&] { encoder.cache_latents(args); });
+  return encode(check, encoder, args);
 }
 
 Status latent_attention(device::Encoder& encoder, const device::LatentAttentionArgs& args) noexcept {
-  Check check("latent_attention");
+  Check check(args.kName);
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
   const int64_t dim = args.q.shape[2];
   check.that(dim <= device::kMaxLatentDim, "q", "has rows above 576")
@@ -29,8 +27,7 @@ Status latent_attention(device::Encoder& encoder, const device::LatentAttentionA
       .that(args.out.shape[2] >= 1 && args.out.shape[2] <= dim && args.out.shape[2] <= device::kMaxHeadDim, "out",
             "has values above 512 or wider than a row");
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
-  return encode_if_can(check, encoder, device::Op::latent_attention, "latent attention (MLA)",
-                       [&] { encoder.latent_attention(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

@@ -5,24 +5,13 @@
 namespace pagoda::ops {
 
 Status causal_conv1d(device::Encoder& encoder, const device::CausalConv1dArgs& args) noexcept {
-  Check check("causal_conv1d");
-  check.tensor("x", args.x, DType::f32, {kAny, kAny});
-  const int64_t rows = args.x.shape[0], channels = args.x.shape[1];
-  check_taps(check, args.weight, channels);
-  if (!check.is_ok()) return check.status();
-  const int64_t kernel = args.weight.shape[0];
-  check.pool("tail", args.tail, DType::f32, {kAny, kAny, channels})
-      .that(args.tail.shape[1] >= kernel - 1, "tail", "has fewer rows than the kernel looks back")
-      .tensor("out", args.out, DType::f32, {rows, channels})
-      .that(args.out.buffer != args.x.buffer || args.out.offset_bytes != args.x.offset_bytes, "out",
-            "is x: later rows still need the inputs");
-  check_sequences(check, args.sequences, /*wants_blocks=*/false, /*wants_slots=*/true);
-  if (check.is_ok()) encoder.causal_conv1d(args);
-  return check.status();
+  Check check(args.kName);
+  check_convolution(check, args.x, args.weight, /*dilation=*/1, args.tail, args.sequences, args.out);
+  return encode(check, encoder, args);
 }
 
 Status gdn(device::Encoder& encoder, const device::GdnArgs& args) noexcept {
-  Check check("gdn");
+  Check check(args.kName);
   check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny})
       .tensor("v", args.v, DType::f32, {args.q.shape[0], kAny, kAny});
   if (!check.is_ok()) return check.status();
@@ -43,8 +32,7 @@ Status gdn(device::Encoder& encoder, const device::GdnArgs& args) noexcept {
       .pool("g_rows", args.g_rows, DType::f32, {slots, v_heads, device::kGdnBlock})
       .tensor("out", args.out, DType::f32, {rows, v_heads, v_dim});
   check_sequences(check, args.sequences, /*wants_blocks=*/false, /*wants_slots=*/true);
-  if (check.is_ok()) encoder.gdn(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

@@ -5,25 +5,23 @@
 namespace pagoda::ops {
 
 Status embedding(device::Encoder& encoder, const device::EmbeddingArgs& args) noexcept {
-  Check check("embedding");
+  Check check(args.kName);
   check.tensor("out", args.out, DType::f32, {kAny, kAny})
       .tensor("ids", args.ids, DType::i32, {args.out.shape[0]})
       .weight("table", args.table, kAny, args.out.shape[1]);
-  if (check.is_ok()) encoder.embedding(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 Status gather_rows(device::Encoder& encoder, const device::GatherRowsArgs& args) noexcept {
-  Check check("gather_rows");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny})
       .tensor("rows", args.rows, DType::i32, {kAny})
       .tensor("out", args.out, DType::f32, {args.rows.shape[0], args.x.shape[1]});
-  if (check.is_ok()) encoder.gather_rows(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept {
-  Check check("matmul");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny}).weight("weight", args.weight, kAny, args.x.shape[1]);
   if (!check.is_ok()) return check.status();
   const int64_t whole = args.weight->rows(), wanted = args.out.rank == 2 ? args.out.shape[1] : 0;
@@ -32,8 +30,7 @@ Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept
   check.that(!args.silu_mul || rows % 2 == 0, "weight", "has an odd number of rows and no two halves");
   check.optional("bias", args.bias, DType::f32, {rows})
       .tensor("out", args.out, DType::f32, {args.x.shape[0], args.silu_mul ? rows / 2 : rows});
-  if (check.is_ok()) encoder.matmul(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 static void check_pool(Check& check, const device::Tensor& pool) {
@@ -49,20 +46,19 @@ static void check_pool(Check& check, const device::Tensor& pool) {
 }
 
 Status zero_slots(device::Encoder& encoder, const device::ZeroSlotsArgs& args) noexcept {
-  Check check("zero_slots");
+  Check check(args.kName);
   check_pool(check, args.pool);
   check.tensor("slots", args.slots, DType::i32, {kAny});
-  if (check.is_ok()) encoder.zero_slots(args);
-  return check.status();
+  return encode(check, encoder, args);
 }
 
 Status copy_slot(device::Encoder& encoder, const device::CopySlotArgs& args) noexcept {
-  Check check("copy_slot");
+  Check check(args.kName);
   check_pool(check, args.pool);
   check.that(args.from >= 0 && args.from < args.pool.shape[0], "from", "is no slot of the pool");
   check.that(args.to >= 0 && args.to < args.pool.shape[0], "to", "is no slot of the pool");
-  if (check.is_ok() && args.from != args.to) encoder.copy_slot(args);
-  return check.status();
+  if (args.from == args.to) return check.status();
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

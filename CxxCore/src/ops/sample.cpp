@@ -1,12 +1,11 @@
 // Argument checks of sample.
-#include "ops/sample.h"
-
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 
 Status sample(device::Encoder& encoder, const device::SampleArgs& args) noexcept {
-  Check check("sample");
+  Check check(args.kName);
   check.tensor("logits", args.logits, DType::f32, {kAny, kAny})
       .tensor("draws", args.draws, DType::i64, {args.logits.shape[0], 7})
       .tensor("tokens", args.tokens, DType::i32, {args.logits.shape[0]})
@@ -17,7 +16,7 @@ Status sample(device::Encoder& encoder, const device::SampleArgs& args) noexcept
   if (args.masks.is_present())
     check.tensor("masks", args.masks, DType::i32, {kAny, kAny})
         .that(args.masks.shape[1] * 32 >= args.logits.shape[1], "masks", "are shorter than the vocabulary");
-  return encode_if_can(check, encoder, device::Op::sample, "sample", [&] { encoder.sample(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

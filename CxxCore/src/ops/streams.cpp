@@ -1,12 +1,9 @@
 // Argument checks of the ops of hyper-connections.
-#include "ops/streams.h"
-
 #include "ops/check.h"
+#include "ops/ops.h"
 
 namespace pagoda::ops {
 namespace {
-
-constexpr const char* kNoStreams = "hyper-connections";
 
 // `all` has whole streams as wide as `one`.
 Check& streams(Check& check, const char* argument, const device::Tensor& all, const device::Tensor& one) noexcept {
@@ -18,36 +15,36 @@ Check& streams(Check& check, const char* argument, const device::Tensor& all, co
 }  // namespace
 
 Status silu_rows(device::Encoder& encoder, const device::SiluRowsArgs& args) noexcept {
-  Check check("silu_rows");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny});
-  return encode_if_can(check, encoder, device::Op::streams, kNoStreams, [&] { encoder.silu_rows(args); });
+  return encode(check, encoder, args);
 }
 
 Status mix_streams(device::Encoder& encoder, const device::MixStreamsArgs& args) noexcept {
-  Check check("mix_streams");
+  Check check(args.kName);
   check.tensor("out", args.out, DType::f32, {kAny, kAny});
   if (!check.is_ok()) return check.status();
   streams(check, "x", args.x, args.out).tensor("gates", args.gates, DType::f32, {args.x.shape[0], args.x.shape[1]});
-  return encode_if_can(check, encoder, device::Op::streams, kNoStreams, [&] { encoder.mix_streams(args); });
+  return encode(check, encoder, args);
 }
 
 Status inject_streams(device::Encoder& encoder, const device::InjectStreamsArgs& args) noexcept {
-  Check check("inject_streams");
+  Check check(args.kName);
   check.tensor("x", args.x, DType::f32, {kAny, kAny})
       .tensor("weights", args.weights, DType::f32, {args.x.shape[0], kAny});
   if (!check.is_ok()) return check.status();
   check.tensor("streams", args.streams, DType::f32, {args.x.shape[0], args.weights.shape[1] * args.x.shape[1]});
-  return encode_if_can(check, encoder, device::Op::streams, kNoStreams, [&] { encoder.inject_streams(args); });
+  return encode(check, encoder, args);
 }
 
 Status gate_streams(device::Encoder& encoder, const device::GateStreamsArgs& args) noexcept {
-  Check check("gate_streams");
+  Check check(args.kName);
   check.tensor("values", args.values, DType::f32, {kAny, kAny});
   if (!check.is_ok()) return check.status();
   streams(check, "keys", args.keys, args.values);
   const int64_t rows = args.keys.shape[0], width = args.keys.shape[1];
   check.tensor("queries", args.queries, DType::f32, {rows, width}).tensor("out", args.out, DType::f32, {rows, width});
-  return encode_if_can(check, encoder, device::Op::streams, kNoStreams, [&] { encoder.gate_streams(args); });
+  return encode(check, encoder, args);
 }
 
 }  // namespace pagoda::ops

@@ -5,7 +5,6 @@
 
 #include "device/adapter_ops.h"
 #include "device/conformance.h"
-#include "ops/adapters.h"
 #include "ops/ops.h"
 #include "support/test.h"
 

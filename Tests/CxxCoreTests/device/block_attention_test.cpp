@@ -6,7 +6,6 @@
 
 #include "device/conformance.h"
 #include "device/stream.h"
-#include "ops/index.h"
 #include "ops/ops.h"
 #include "support/test.h"
 

@@ -10,7 +10,6 @@
 
 #include "device/conformance.h"
 #include "device/registry.h"
-#include "ops/gelu.h"
 #include "ops/ops.h"
 #include "support/test.h"
 

@@ -4,7 +4,6 @@
 
 #include "device/conformance.h"
 #include "ops/ops.h"
-#include "ops/vision.h"
 #include "support/test.h"
 
 using namespace pagoda;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/rig.h"
-#include "ops/experts.h"
+#include "ops/ops.h"
 #include "support/test.h"
 
 namespace pagoda::test {

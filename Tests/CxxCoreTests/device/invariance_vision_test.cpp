@@ -7,7 +7,6 @@
 #include "device/rig.h"
 #include "device/stream.h"
 #include "ops/ops.h"
-#include "ops/vision.h"
 #include "support/test.h"
 
 using namespace pagoda;

@@ -3,7 +3,6 @@
 
 #include "device/conformance.h"
 #include "device/stream.h"
-#include "ops/kda.h"
 #include "ops/ops.h"
 #include "support/test.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "device/conformance.h"
-#include "ops/latents.h"
+#include "ops/ops.h"
 #include "support/test.h"
 
 using namespace pagoda;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "device/conformance.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/cpu/dispatch.h"
-#include "device/cpu/latent_kernels.h"
 #include "device/host/host_memory.h"
-#include "ops/latents.h"
+#include "ops/ops.h"
 #include "support/test.h"
 
 #pragma clang fp contract(off)
@@ -198,7 +198,7 @@ class Decode {
 
   void run(const device::cpu::Kernels& kernels) {
     const device::cpu::Context context{&kernels, pool_.get(), reinterpret_cast<float*>(scratch_->host_pointer()), {}};
-    device::cpu::latent_attention(context, args_);
+    device::cpu::run(context, args_);
   }
   double times_cache(int64_t bytes) const { return static_cast<double>(bytes) / static_cast<double>(cache_bytes_); }
 

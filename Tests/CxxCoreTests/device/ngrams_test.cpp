@@ -1,6 +1,6 @@
 // ngram_embedding and dilated_conv on every device that has them: close to the reference, the same bits for any split
 // into steps, rows taken back, and refusals.
-#include "ops/ngrams.h"
+#include "ops/ops.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "device/conformance.h"
-#include "ops/streams.h"
+#include "ops/ops.h"
 #include "support/test.h"
 
 using namespace pagoda;

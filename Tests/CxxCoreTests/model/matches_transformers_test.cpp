@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/op_list.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {
@@ -125,7 +126,7 @@ bool runs_on(const std::string& device, const std::string& path) {
   auto opened = open_model(folder(path));
   auto made = device::make_device(device, 1);
   if (!opened.is_ok() || !made.is_ok() || !opened->config.has_streams()) return true;
-  if ((*made)->encoder().can(device::Op::streams)) return true;
+  if ((*made)->encoder().can(device::MixStreamsArgs{})) return true;
   const auto runner = ModelRunner::load(folder(path), {.device = device, .max_tokens = 80, .max_context = 80});
   CHECK(!runner.is_ok() && runner.status.code == StatusCode::unsupported &&
         runner.status.message.find("cpu can") != std::string::npos);

@@ -7,8 +7,27 @@ namespace pagoda::device::cpu {
 namespace {
 
 // With one row per sequence, an op is bound by reading caches and states.
-OpLimit limit_of(const Tensor& q, const SequenceArgs& sequences) noexcept {
-  return q.shape[0] == sequences.context_lens.shape[0] ? OpLimit::read : OpLimit::f32;
+template <class Args>
+OpLimit limit_of(const Args& a) noexcept {
+  if constexpr (requires { a.q.shape, a.sequences; })
+    return a.q.shape[0] == a.sequences.context_lens.shape[0] ? OpLimit::read : OpLimit::f32;
+  else return OpLimit::read;
+}
+OpLimit limit_of(const MatmulArgs& a) noexcept {
+  const WeightFormat format = a.weight->format();
+  const bool is_few = a.x.shape[0] <= 4;  // few rows per weight: bound by reading it
+  return is_few                         ? OpLimit::read
+         : is_quantised(format)         ? OpLimit::int8
+         : format == WeightFormat::bf16 ? OpLimit::bf16
+                                        : OpLimit::f32;
+}
+
+template <class Args>
+std::string name_of(const Args& a) {
+  return a.kName;
+}
+std::string name_of(const MatmulArgs& a) {
+  return concat("matmul ", a.weight->rows(), "x", a.weight->cols(), a.silu_mul ? " silu" : "");
 }
 
 }  // namespace
@@ -28,56 +47,9 @@ OpTime* Profile::add(const std::string& name, const OpCost& cost, OpLimit kind) 
   return entry;
 }
 
-Profile::Timer Profile::start(const MatmulArgs& args) {
+Profile::Timer Profile::start(OpRef op) {
   if (!enabled_) return {};
-  const WeightFormat format = args.weight->format();
-  const bool is_few = args.x.shape[0] <= 4;  // few rows per weight: bound by reading it
-  const OpLimit kind = is_few                         ? OpLimit::read
-                       : is_quantised(format)         ? OpLimit::int8
-                       : format == WeightFormat::bf16 ? OpLimit::bf16
-                                                      : OpLimit::f32;
-  const std::string shape = concat(args.weight->rows(), "x", args.weight->cols());
-  return Timer(add("matmul " + shape + (args.silu_mul ? " silu" : ""), op_cost(args), kind));
-}
-
-Profile::Timer Profile::start(const PagedAttentionArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("paged_attention", op_cost(args), limit_of(args.q, args.sequences)));
-}
-
-Profile::Timer Profile::start(const LatentAttentionArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("latent_attention", op_cost(args), limit_of(args.q, args.sequences)));
-}
-
-Profile::Timer Profile::start(const CausalConv1dArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("causal_conv1d", op_cost(args), OpLimit::read));
-}
-
-Profile::Timer Profile::start(const GdnArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("gdn", op_cost(args), limit_of(args.q, args.sequences)));
-}
-
-Profile::Timer Profile::start(const KdaArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("kda", op_cost(args), limit_of(args.q, args.sequences)));
-}
-
-Profile::Timer Profile::start(const DilatedConvArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("dilated_conv", op_cost(args), OpLimit::read));
-}
-
-Profile::Timer Profile::start(const SelectBlocksArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("select_blocks", op_cost(args), limit_of(args.q, args.sequences)));
-}
-
-Profile::Timer Profile::start(const BlockAttentionArgs& args) {
-  if (!enabled_) return {};
-  return Timer(add("block_attention", op_cost(args), limit_of(args.q, args.sequences)));
+  return op.visit([&](const auto& a) { return Timer(add(name_of(a), op_cost(a), limit_of(a))); });
 }
 
 Profile::Timer Profile::start(const ExpertMatmulArgs& args, int64_t num_used) {

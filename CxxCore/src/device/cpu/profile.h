@@ -30,17 +30,9 @@ class Profile {
   void enable(bool enabled) noexcept { enabled_ = enabled; }
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
 
-  Timer start(const MatmulArgs& args);
-  Timer start(const PagedAttentionArgs& args);
-  Timer start(const LatentAttentionArgs& args);
-  Timer start(const CausalConv1dArgs& args);
-  Timer start(const GdnArgs& args);
-  Timer start(const KdaArgs& args);
-  Timer start(const DilatedConvArgs& args);
-  Timer start(const SelectBlocksArgs& args);
-  Timer start(const BlockAttentionArgs& args);
+  Timer start(OpRef op);
   Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // num_used: experts with rows
-  Timer start_rows(int64_t num_rows, int64_t floats_per_row);
+  Timer start_rows(int64_t num_rows, int64_t floats_per_row);   // of row ops that run together
 
  private:
   OpTime* add(const std::string& name, const OpCost& cost, OpLimit kind);

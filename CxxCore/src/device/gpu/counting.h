@@ -83,34 +83,8 @@ class CountingEncoder final : public Encoder {
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
 
-  bool can(Op op) const noexcept override { return inner_.can(op); }
-  void embedding(const EmbeddingArgs&) noexcept override;
-  void rms_norm(const RmsNormArgs&) noexcept override;
-  void matmul(const MatmulArgs&) noexcept override;
-  void qk_norm_rope(const QkNormRopeArgs&) noexcept override;
-  void reshape_and_cache(const ReshapeAndCacheArgs&) noexcept override;
-  void paged_attention(const PagedAttentionArgs&) noexcept override;
-  void sigmoid_gate(const SigmoidGateArgs&) noexcept override;
-  void causal_conv1d(const CausalConv1dArgs&) noexcept override;
-  void gdn(const GdnArgs&) noexcept override;
-  void gated_rms_norm(const GatedRmsNormArgs&) noexcept override;
-  void gather_rows(const GatherRowsArgs&) noexcept override;
-  void zero_slots(const ZeroSlotsArgs&) noexcept override;
-  void copy_slot(const CopySlotArgs&) noexcept override;
-  void argmax(const ArgmaxArgs&) noexcept override;
-  void sample(const SampleArgs&) noexcept override;
-  void route_experts(const RouteExpertsArgs&) noexcept override;
-  void expert_matmul(const ExpertMatmulArgs&) noexcept override;
-  void combine_experts(const CombineExpertsArgs&) noexcept override;
-  void gelu_mul(const GeluMulArgs&) noexcept override;
-  void scale_rows(const ScaleRowsArgs&) noexcept override;
-  void cache_latents(const CacheLatentsArgs&) noexcept override;
-  void latent_attention(const LatentAttentionArgs&) noexcept override;
-  void kda(const KdaArgs&) noexcept override;
-  void layer_norm(const LayerNormArgs&) noexcept override;
-  void gelu(const GeluArgs&) noexcept override;
-  void add_adapters(const AdapterArgs&) noexcept override;
-  void silu_mul(const SiluMulArgs&) noexcept override;
+  bool can(OpRef op) const noexcept override { return inner_.can(op); }
+  void encode(OpRef op) noexcept override;
   Pending& submit() noexcept override;
 
  private:

@@ -18,6 +18,16 @@ Status check_rows(const Tensor& cache) noexcept {
                     concat("GPU kernels have int8 caches whose rows begin at multiples of ", kKvInt8Align, " bytes"));
 }
 
+bool GpuEncoder::can(OpRef op) const noexcept {
+  return op.visit([]<class Args>(const Args&) { return requires(GpuEncoder& gpu, const Args& a) { gpu.record(a); }; });
+}
+
+void GpuEncoder::encode(OpRef op) noexcept {
+  op.visit([this](const auto& a) {
+    if constexpr (requires { this->record(a); }) record(a);
+  });
+}
+
 bool GpuEncoder::check(Status status) noexcept {
   if (status.is_ok()) return true;
   if (fault_.is_ok()) fault_ = std::move(status);

@@ -2,6 +2,7 @@
 // State: the first error of the step being recorded, and the status of the last submitted step.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "device/device.h"
@@ -11,7 +12,6 @@ namespace pagoda::device::host {
 
 class EagerEncoder : public Encoder, private Pending {
  public:
-  bool can(Op op) const noexcept final { return op != Op::argmax && op != Op::sample; }  // the host has the logits
   Pending& submit() noexcept final {
     finish();
     verdict_ = std::exchange(fault_, Status{});
@@ -19,10 +19,11 @@ class EagerEncoder : public Encoder, private Pending {
   }
 
  protected:
-  // Whether the indices in `args` are valid; if not, the step fails and the op must not run.
-  template <class Args>
-  bool accept(const Args& args) noexcept {
-    return check(check_indices(args));
+  // Runs an op, which may return a Status; an error fails the step.
+  template <class Run>
+  void attempt(Run&& run) noexcept {
+    if constexpr (std::is_void_v<std::invoke_result_t<Run>>) run();
+    else check(run());
   }
 
   // Whether `status` is ok; if not, the step fails.

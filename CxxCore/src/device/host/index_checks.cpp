@@ -35,21 +35,13 @@ Status check_rows(const SequenceArgs& s, int64_t rows) noexcept {
   return ok_status();
 }
 
-}  // namespace
+Status check_op(const EmbeddingArgs& args) noexcept { return all_below<int32_t>("ids", args.ids, args.table->rows()); }
 
-Status check_indices(const EmbeddingArgs& args) noexcept {
-  return all_below<int32_t>("ids", args.ids, args.table->rows());
-}
+Status check_op(const GatherRowsArgs& args) noexcept { return all_below<int32_t>("rows", args.rows, args.x.shape[0]); }
 
-Status check_indices(const GatherRowsArgs& args) noexcept {
-  return all_below<int32_t>("rows", args.rows, args.x.shape[0]);
-}
-
-Status check_indices(const ReshapeAndCacheArgs& args) noexcept {
+Status check_op(const ReshapeAndCacheArgs& args) noexcept {
   return all_below<int64_t>("slot_mapping", args.slot_mapping, args.k_cache.shape[0] * args.k_cache.shape[1]);
 }
-
-namespace {
 
 // Rows, contexts and blocks of sequences over a cache [num_blocks, block_size, ...].
 Status check_blocks(const SequenceArgs& s, int64_t rows, const Tensor& cache) noexcept {
@@ -67,56 +59,54 @@ Status check_blocks(const SequenceArgs& s, int64_t rows, const Tensor& cache) no
   return ok_status();
 }
 
-}  // namespace
-
-Status check_indices(const PagedAttentionArgs& args) noexcept {
+Status check_op(const PagedAttentionArgs& args) noexcept {
   return check_blocks(args.sequences, args.q.shape[0], args.k_cache);
 }
 
-Status check_indices(const LatentAttentionArgs& args) noexcept {
+Status check_op(const LatentAttentionArgs& args) noexcept {
   return check_blocks(args.sequences, args.q.shape[0], args.cache);
 }
 
-Status check_indices(const CacheLatentsArgs& args) noexcept {
+Status check_op(const CacheLatentsArgs& args) noexcept {
   return all_below<int64_t>("slot_mapping", args.slot_mapping, args.cache.shape[0] * args.cache.shape[1]);
 }
 
-Status check_indices(const CausalConv1dArgs& args) noexcept {
+Status check_op(const CausalConv1dArgs& args) noexcept {
   PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.x.shape[0]));
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.tail.shape[0]);
 }
 
-Status check_indices(const GdnArgs& args) noexcept {
+Status check_op(const GdnArgs& args) noexcept {
   PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.q.shape[0]));
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
 }
 
-Status check_indices(const KdaArgs& args) noexcept {
+Status check_op(const KdaArgs& args) noexcept {
   PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.q.shape[0]));
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
 }
 
 // Any id has a hash.
-Status check_indices(const NgramEmbeddingArgs& args) noexcept {
+Status check_op(const NgramEmbeddingArgs& args) noexcept {
   PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.ids.shape[0]));
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.tokens.shape[0]);
 }
 
-Status check_indices(const DilatedConvArgs& args) noexcept {
+Status check_op(const DilatedConvArgs& args) noexcept {
   PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.x.shape[0]));
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.tail.shape[0]);
 }
 
-Status check_indices(const CacheIndexKeysArgs& args) noexcept {
+Status check_op(const CacheIndexKeysArgs& args) noexcept {
   return check_blocks(args.sequences, args.x.shape[0], args.cache);
 }
 
-Status check_indices(const SelectBlocksArgs& args) noexcept {
+Status check_op(const SelectBlocksArgs& args) noexcept {
   return check_blocks(args.sequences, args.q.shape[0], args.cache);
 }
 
 // Chosen blocks increase and are complete; -1 after them.
-Status check_indices(const BlockAttentionArgs& args) noexcept {
+Status check_op(const BlockAttentionArgs& args) noexcept {
   const SequenceArgs& s = args.sequences;
   PAGODA_RETURN_IF_ERROR(check_blocks(s, args.q.shape[0], args.k_cache));
   const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
@@ -134,7 +124,7 @@ Status check_indices(const BlockAttentionArgs& args) noexcept {
   return ok_status();
 }
 
-Status check_indices(const ExpertMatmulArgs& args) noexcept {
+Status check_op(const ExpertMatmulArgs& args) noexcept {
   for (int64_t t = 0; t < args.ids.shape[0]; ++t) {
     const int32_t* ids = at<int32_t>(args.ids, t);
     for (int64_t j = 0; j < args.ids.shape[1]; ++j)
@@ -142,8 +132,6 @@ Status check_indices(const ExpertMatmulArgs& args) noexcept {
   }
   return ok_status();
 }
-
-namespace {
 
 // The entries of a slot: one for each expert and part.
 Status check_entries(const AdapterArgs& args, int64_t slot) noexcept {
@@ -158,9 +146,7 @@ Status check_entries(const AdapterArgs& args, int64_t slot) noexcept {
   return ok_status();
 }
 
-}  // namespace
-
-Status check_indices(const AdapterArgs& args) noexcept {
+Status check_op(const AdapterArgs& args) noexcept {
   const int32_t* slots = host_data<int32_t>(args.slots);
   int32_t checked = -1;
   for (int64_t t = 0; t < args.slots.shape[0]; ++t) {
@@ -177,11 +163,11 @@ Status check_indices(const AdapterArgs& args) noexcept {
   return ok_status();
 }
 
-Status check_indices(const ZeroSlotsArgs& args) noexcept {
+Status check_op(const ZeroSlotsArgs& args) noexcept {
   return all_below<int32_t>("slots", args.slots, args.pool.shape[0]);
 }
 
-Status check_indices(const SampleArgs& args) noexcept {
+Status check_op(const SampleArgs& args) noexcept {
   const int64_t num_edits = args.edits.is_present() ? args.edits.shape[0] : 0;
   const int64_t num_masks = args.masks.is_present() ? args.masks.shape[0] : 0;
   for (int64_t r = 0; r < args.draws.shape[0]; ++r) {
@@ -191,6 +177,19 @@ Status check_indices(const SampleArgs& args) noexcept {
     if (draw.mask > num_masks) return out_of_range("the mask of draws", r, int64_t{draw.mask} - 1, num_masks);
   }
   return ok_status();
+}
+
+// Other ops read no indices.
+template <class Args>
+Status check_op(const Args&) noexcept {
+  static_assert(!requires(const Args& args) { args.sequences; }, "an op on sequences needs a check of their rows");
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_indices(OpRef op) noexcept {
+  return op.visit([](const auto& args) { return check_op(args); });
 }
 
 }  // namespace pagoda::device::host

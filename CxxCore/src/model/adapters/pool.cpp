@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assign_or_return.h"
-#include "ops/adapters.h"
+#include "ops/ops.h"
 
 namespace pagoda::model {
 

@@ -1,8 +1,6 @@
 // Mixture of experts: route, the shared expert, the chosen experts, and their weighted sum.
 #include "io/weight_table.h"
 #include "model/layers/layers.h"
-#include "ops/adapters.h"
-#include "ops/experts.h"
 #include "ops/ops.h"
 
 namespace pagoda::model {

@@ -1,6 +1,5 @@
 // The indexer of sparse attention: rotates index queries, caches index keys, chooses blocks and attends to them.
 #include "model/layers/layers.h"
-#include "ops/index.h"
 #include "ops/ops.h"
 
 namespace pagoda::model {

@@ -1,6 +1,5 @@
 // Kimi Delta Attention: project, convolve over time, run the delta rule with decays by channel, normalise, gate,
 // project back. Decays and gate are low-rank projections.
-#include "ops/kda.h"
 #include "model/layers/layers.h"
 #include "ops/ops.h"
 

@@ -2,9 +2,6 @@
 // and project the sums of latents to values. The same form for prefill and decode, so that both give the same bits.
 #include "model/layers/layers.h"
 #include "model/layers/rope.h"
-#include "ops/experts.h"
-#include "ops/gelu.h"
-#include "ops/latents.h"
 #include "ops/ops.h"
 
 namespace pagoda::model {

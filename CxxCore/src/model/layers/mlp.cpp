@@ -1,7 +1,5 @@
 // MLP: down(silu(gate) * up), or with GELU.
 #include "model/layers/layers.h"
-#include "ops/adapters.h"
-#include "ops/gelu.h"
 #include "ops/ops.h"
 
 namespace pagoda::model {

@@ -1,9 +1,7 @@
 // N-gram embeddings: hash and look up, project, gate by stream, convolve over time, add to the streams.
-#include "ops/ngrams.h"
+#include "ops/ops.h"
 
 #include "model/layers/streams.h"
-#include "ops/ops.h"
-#include "ops/streams.h"
 
 namespace pagoda::model {
 

@@ -2,7 +2,6 @@
 #include "model/layers/streams.h"
 
 #include "ops/ops.h"
-#include "ops/streams.h"
 
 namespace pagoda::model {
 

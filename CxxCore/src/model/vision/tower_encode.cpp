@@ -4,7 +4,6 @@
 #include "model/vision/positions.h"
 #include "model/vision/tower.h"
 #include "ops/ops.h"
-#include "ops/vision.h"
 
 namespace pagoda::model {
 

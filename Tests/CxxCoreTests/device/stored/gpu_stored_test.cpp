@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "device/stored/stored_weights.h"
-#include "ops/experts.h"
 #include "ops/ops.h"
 
 using namespace pagoda;

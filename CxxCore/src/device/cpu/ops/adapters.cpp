@@ -2,7 +2,7 @@
 // Rows are not multiplied together: a rank of 16 reads a hundredth of what the projection itself reads.
 #include <algorithm>
 
-#include "device/cpu/adapter_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/adapter_rows.h"
 
 namespace pagoda::device::cpu {
@@ -29,7 +29,7 @@ float dot(const float* a, const float* x, int64_t count) noexcept {
 
 }  // namespace
 
-void add_adapters(const Context& context, const AdapterArgs& args) noexcept {
+void run(const Context& context, const AdapterArgs& args) noexcept {
   const int64_t rows = args.out.shape[0], parts = args.table.shape[2], cols = args.x.shape[1];
   const int64_t rank_tasks = (args.max_rank + kRanksPerTask - 1) / kRanksPerTask;
   context.for_each(rows * parts * rank_tasks, cols, [&](int64_t index, int) {
@@ -55,7 +55,7 @@ void add_adapters(const Context& context, const AdapterArgs& args) noexcept {
   });
 }
 
-void silu_mul(const Context& context, const SiluMulArgs& args) noexcept {
+void run(const Context& context, const SiluMulArgs& args) noexcept {
   const int64_t width = args.out.shape[1];
   context.for_each(args.out.shape[0], 16 * width, [&](int64_t t, int) {
     const float* gate = at<float>(args.x, t);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "device/cpu/index_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/cpu/ops/sequence_rows.h"
 #include "device/host/access.h"
 
@@ -43,7 +43,7 @@ Table make_table(const BlockAttentionArgs& args, int64_t row, int64_t part_size,
 
 }  // namespace
 
-void block_attention(const Context& context, const BlockAttentionArgs& args) noexcept {
+void run(const Context& context, const BlockAttentionArgs& args) noexcept {
   const Tensor &q = args.q, &out = args.out, &k = args.k_cache, &v = args.v_cache;
   const int64_t group = q.shape[1] / k.shape[2], part_size = std::gcd(args.ratio, k.shape[1]);
   int64_t heads = std::min<int64_t>(group, kMaxQueries);

@@ -1,10 +1,10 @@
 // cache_latents: writes the row of a token to the cache.
-#include "device/cpu/latent_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
 
-void cache_latents(const Context& context, const CacheLatentsArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const CacheLatentsArgs& args, int64_t t, int) noexcept {
   const Tensor& cache = args.cache;
   const int64_t slot = host_data<int64_t>(args.slot_mapping)[t], block_size = cache.shape[1];
   const int64_t offset = slot / block_size * cache.strides[0] + slot % block_size * cache.strides[1];

@@ -40,7 +40,7 @@ void ConvChannels::write_tail() const noexcept {
                 static_cast<size_t>(count_) * sizeof(float));
 }
 
-void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcept {
+void run(const Context& context, const CausalConv1dArgs& args) noexcept {
   const int64_t channels = args.x.shape[1], groups = (channels + kChannelsPerTask - 1) / kChannelsPerTask;
   const int64_t num_sequences = args.sequences.context_lens.shape[0];
   const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens);

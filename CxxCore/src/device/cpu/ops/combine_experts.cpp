@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/cpu/expert_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
 
 using host::at;
 
-void combine_experts(const Context& context, const CombineExpertsArgs& args) noexcept {
+void run(const Context& context, const CombineExpertsArgs& args) noexcept {
   const int64_t k = args.weights.shape[1], width = args.out.shape[1];
   context.for_each(args.out.shape[0], (k + 1) * width, [&](int64_t t, int) {
     float* out = at<float>(args.out, t);

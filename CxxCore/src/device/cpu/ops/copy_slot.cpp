@@ -7,7 +7,7 @@
 
 namespace pagoda::device::cpu {
 
-void copy_slot(const Context& context, const CopySlotArgs& args) noexcept {
+void run(const Context& context, const CopySlotArgs& args) noexcept {
   constexpr int64_t kTaskBytes = 64 << 10;
   const int64_t slot_bytes = host::slot_bytes(args.pool);
   const std::byte* from = host::slot_at(args.pool, args.from);

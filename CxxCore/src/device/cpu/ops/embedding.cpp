@@ -24,7 +24,7 @@ void load_row(const Context& context, const Weight& weight, int64_t row, int thr
 
 }  // namespace
 
-void embedding(const Context& context, const EmbeddingArgs& args, int64_t t, int thread) noexcept {
+void run_row(const Context& context, const EmbeddingArgs& args, int64_t t, int thread) noexcept {
   over_pieces(*args.table, host_data<int32_t>(args.ids)[t], 1,
               [&](const Weight& weight, int64_t row, int64_t, int64_t) {
                 load_row(context, weight, row, thread, at<float>(args.out, t));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/cpu/expert_kernels.h"
+#include "device/cpu/expert_order.h"
 #include "device/cpu/matmul_tile.h"
 #include "device/cpu/stored/streamed_experts.h"
 #include "device/host/access.h"
@@ -93,7 +93,7 @@ void prefetch_experts(const Weight* weight, const ExpertOrder& order) noexcept {
   if (weight != nullptr && weight->is_streamed()) static_cast<const StreamedExperts*>(weight)->prefetch(order.used);
 }
 
-Status expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {
+Status run(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {
   const int64_t slots = args.out.shape[0], width = args.out.shape[1], k = args.x.shape[1];
   const Task task{context, args, order, width, args.weight->rows() / args.num_experts};
   const bool is_streamed = args.weight->is_streamed();

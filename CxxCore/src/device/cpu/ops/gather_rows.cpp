@@ -8,7 +8,7 @@ namespace pagoda::device::cpu {
 
 using host::at;
 
-void gather_rows(const Context&, const GatherRowsArgs& args, int64_t row) noexcept {
+void run_row(const Context&, const GatherRowsArgs& args, int64_t row, int) noexcept {
   std::memcpy(at<float>(args.out, row), at<float>(args.x, host_data<int32_t>(args.rows)[row]),
               static_cast<size_t>(args.x.shape[1]) * sizeof(float));
 }

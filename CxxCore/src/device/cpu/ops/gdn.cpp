@@ -139,7 +139,7 @@ bool can_convolve_inside(const CausalConv1dArgs& conv, const GdnArgs& gdn) noexc
          gdn.q.shape[0] == conv.out.shape[0] && gdn.v.shape[1] / gdn.q.shape[1] <= kMaxConvVHeads;
 }
 
-void gdn(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv) noexcept {
+void run(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv) noexcept {
   const int64_t k_heads = args.q.shape[1], num_sequences = args.sequences.context_lens.shape[0];
   const int64_t state_size = args.v.shape[1] / k_heads * args.q.shape[2] * args.v.shape[2];
   context.for_each(num_sequences * k_heads, state_size, [&](int64_t index, int thread) {

@@ -1,14 +1,14 @@
 // gelu_mul and scale_rows: a token at a time.
 #include <algorithm>
 
-#include "device/cpu/gelu_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
 
 using host::at;
 
-void gelu_mul(const Context& context, const GeluMulArgs& args) noexcept {
+void run(const Context& context, const GeluMulArgs& args) noexcept {
   constexpr int64_t kPart = 256;
   constexpr float kSlope = 1.5957691216057308f, kCubic = 0.044715f;  // 2 sqrt(2 / pi)
   const int64_t width = args.out.shape[1];
@@ -29,7 +29,7 @@ void gelu_mul(const Context& context, const GeluMulArgs& args) noexcept {
   });
 }
 
-void scale_rows(const Context& context, const ScaleRowsArgs& args) noexcept {
+void run(const Context& context, const ScaleRowsArgs& args) noexcept {
   context.for_each(args.x.shape[0], args.x.shape[1], [&](int64_t t, int) {
     float* x = at<float>(args.x, t);
     for (int64_t i = 0; i < args.x.shape[1]; ++i) x[i] *= args.factor;

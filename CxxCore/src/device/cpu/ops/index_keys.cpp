@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/concat.h"
-#include "device/cpu/index_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/cpu/ops/sequence_rows.h"
 #include "device/host/access.h"
 
@@ -73,7 +73,7 @@ void choose(const float* scores, int64_t num_blocks, const SelectBlocksArgs& arg
 
 }  // namespace
 
-void cache_index_keys(const Context& context, const CacheIndexKeysArgs& args) noexcept {
+void run(const Context& context, const CacheIndexKeysArgs& args) noexcept {
   const int64_t rows = args.x.shape[0], dim = args.x.shape[1];
   const auto is_last = [&](int64_t row) { return (find_row(args.sequences, row).position + 1) % args.ratio == 0; };
   context.for_each(rows, dim, [&](int64_t row, int) {
@@ -88,7 +88,7 @@ void cache_index_keys(const Context& context, const CacheIndexKeysArgs& args) no
 }
 
 // As many rows at a time as have room for the scores of their blocks. Rows that keep all of their blocks need none.
-Status select_blocks(const Context& context, const SelectBlocksArgs& args) noexcept {
+Status run(const Context& context, const SelectBlocksArgs& args) noexcept {
   const int64_t num_rows = args.q.shape[0], row_cost = args.q.shape[1] * args.q.shape[2];
   int64_t most = 0;
   for (int64_t row = 0; row < num_rows; ++row) most = std::max(most, complete_blocks(args, row));

@@ -1,5 +1,5 @@
 // kda: a task per sequence and head.
-#include "device/cpu/kda_kernels.h"
+#include "device/cpu/cpu_ops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ void run_head(const Context& context, const KdaArgs& args, int64_t b, int64_t he
 
 }  // namespace
 
-void kda(const Context& context, const KdaArgs& args) noexcept {
+void run(const Context& context, const KdaArgs& args) noexcept {
   const int64_t heads = args.q.shape[1], num_sequences = args.sequences.context_lens.shape[0];
   context.for_each(num_sequences * heads, args.q.shape[2] * args.v.shape[2], [&](int64_t index, int thread) {
     run_head(context, args, index / heads, index % heads, context.scratch_of(thread));

@@ -56,11 +56,11 @@ void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begi
 
 }  // namespace
 
-void pack_row(const Context& context, const MatmulArgs& args, int64_t row, int thread) noexcept {
+void run_row(const Context& context, const MatmulArgs& args, int64_t row, int thread) noexcept {
   pack_to(context, *args.weight, at<float>(args.x, row), row, thread);
 }
 
-void matmul(const Context& context, const MatmulArgs& args) noexcept {
+void run(const Context& context, const MatmulArgs& args) noexcept {
   const int64_t m = args.x.shape[0], width = args.out.shape[1], k = args.x.shape[1];
   if (m == 0) return;
   // Tasks of whole groups of four blocks, about eight per thread: if a thread is delayed, the others take more of them.

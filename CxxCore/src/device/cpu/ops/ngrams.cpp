@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "device/cpu/ngram_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/cpu/ops/sequence_rows.h"
 #include "device/host/access.h"
 
@@ -49,7 +49,7 @@ Status embed_row(const NgramEmbeddingArgs& args, int64_t row) noexcept {
 
 }  // namespace
 
-Status ngram_embedding(const Context& context, const NgramEmbeddingArgs& args) noexcept {
+Status run(const Context& context, const NgramEmbeddingArgs& args) noexcept {
   std::mutex mutex;
   Status status;
   context.for_each(args.ids.shape[0], 8 * args.out.shape[1], [&](int64_t row, int) {
@@ -65,7 +65,7 @@ Status ngram_embedding(const Context& context, const NgramEmbeddingArgs& args) n
   return status;
 }
 
-void dilated_conv(const Context& context, const DilatedConvArgs& args) noexcept {
+void run(const Context& context, const DilatedConvArgs& args) noexcept {
   const int64_t ring = args.tail.shape[1], kernel = args.weight.shape[0], channels = args.x.shape[1];
   context.for_each(args.x.shape[0], 4 * kernel * channels, [&](int64_t row, int) {
     const SequenceRow at_row = find_row(args.sequences, row);

@@ -151,7 +151,7 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
 
 }  // namespace
 
-void paged_attention(const Context& context, const PagedAttentionArgs& args) noexcept {
+void run(const Context& context, const PagedAttentionArgs& args) noexcept {
   const Plan plan(context, args);
   const Kernels& kernels = *context.kernels;
   const int format = kv_format_of(args.k_cache.dtype);

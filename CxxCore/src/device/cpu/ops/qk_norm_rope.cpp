@@ -8,7 +8,7 @@ namespace pagoda::device::cpu {
 
 using host::at;
 
-void qk_norm_rope(const Context& context, const QkNormRopeArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const QkNormRopeArgs& args, int64_t t, int) noexcept {
   const int64_t heads = args.x.shape[1], dim = args.x.shape[2], half = args.inv_freq.shape[0];
   const float* weight = args.weight.is_present() ? host_data<float>(args.weight) : nullptr;
   const float position = static_cast<float>(host_data<int32_t>(args.positions)[t]);

@@ -6,7 +6,7 @@ namespace pagoda::device::cpu {
 
 using host::at;
 
-void reshape_and_cache(const Context& context, const ReshapeAndCacheArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const ReshapeAndCacheArgs& args, int64_t t, int) noexcept {
   const int64_t heads = args.k.shape[1], dim = args.k.shape[2], block_size = args.k_cache.shape[1];
   const int64_t element_bytes = static_cast<int64_t>(dtype_bytes(args.k_cache.dtype));
   const auto cache_row = context.kernels->cache_row[kv_format_of(args.k_cache.dtype)];

@@ -2,7 +2,7 @@
 #include <bitset>
 #include <cmath>
 
-#include "device/cpu/expert_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
@@ -102,7 +102,7 @@ class Row {
 
 }  // namespace
 
-void route_experts(const Context& context, const RouteExpertsArgs& args) noexcept {
+void run(const Context& context, const RouteExpertsArgs& args) noexcept {
   const int64_t num_experts = args.logits.shape[1], k = args.ids.shape[1];
   context.for_each(args.ids.shape[0], num_experts * k, [&](int64_t t, int) { Row(args, t).route(); });
 }

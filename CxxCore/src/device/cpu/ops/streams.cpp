@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/cpu/stream_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
@@ -15,13 +15,13 @@ float logistic(float x) noexcept { return 1.0f / (1.0f + std::exp(-x)); }
 
 }  // namespace
 
-void silu_rows(const Context& context, const SiluRowsArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const SiluRowsArgs& args, int64_t t, int) noexcept {
   float* x = at<float>(args.x, t);
   for (int64_t i = 0; i < args.x.shape[1]; ++i) x[i] *= args.factor;
   context.kernels->sigmoid_gate(x, x, args.x.shape[1], x);
 }
 
-void mix_streams(const Context& context, const MixStreamsArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const MixStreamsArgs& args, int64_t t, int) noexcept {
   const int64_t width = args.out.shape[1], all = args.x.shape[1];
   float* out = at<float>(args.out, t);
   std::fill_n(out, width, 0.0f);
@@ -31,14 +31,14 @@ void mix_streams(const Context& context, const MixStreamsArgs& args, int64_t t) 
   for (int64_t i = 0; i < width; ++i) out[i] *= share;
 }
 
-void inject_streams(const Context& context, const InjectStreamsArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const InjectStreamsArgs& args, int64_t t, int) noexcept {
   const int64_t width = args.x.shape[1];
   for (int64_t s = 0; s < args.weights.shape[1]; ++s)
     context.kernels->add_scaled(at<float>(args.x, t), 2 * logistic(args.factor * at<float>(args.weights, t)[s]), width,
                                 at<float>(args.streams, t) + s * width);
 }
 
-void gate_streams(const Context& context, const GateStreamsArgs& args, int64_t t) noexcept {
+void run_row(const Context& context, const GateStreamsArgs& args, int64_t t, int) noexcept {
   const int64_t width = args.values.shape[1];
   for (int64_t first = 0; first < args.keys.shape[1]; first += width) {
     const float product =

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/cpu/vision_kernels.h"
+#include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::cpu {
@@ -27,7 +27,7 @@ float sum_lanes(int64_t count, Term&& term) noexcept {
 
 }  // namespace
 
-void layer_norm(const LayerNormArgs& args, int64_t row) noexcept {
+void run_row(const Context&, const LayerNormArgs& args, int64_t row, int) noexcept {
   const int64_t width = args.x.shape[1];
   float* x = at<float>(args.x, row);
   if (args.residual.is_present()) {
@@ -43,7 +43,7 @@ void layer_norm(const LayerNormArgs& args, int64_t row) noexcept {
   for (int64_t i = 0; i < width; ++i) out[i] = (x[i] - mean) * scale * weight[i] + bias[i];
 }
 
-void gelu(const Context& context, const GeluArgs& args, int64_t row) noexcept {
+void run_row(const Context& context, const GeluArgs& args, int64_t row, int) noexcept {
   const int64_t width = args.x.shape[1];
   float* x = at<float>(args.x, row);
   if (args.is_exact) {

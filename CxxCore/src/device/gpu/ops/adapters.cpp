@@ -8,7 +8,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::add_adapters(const AdapterArgs& a) noexcept {
+void GpuEncoder::record(const AdapterArgs& a) noexcept {
   if (!accept(a, a.slots)) return;
   const int64_t rows = a.out.shape[0], parts = a.table.shape[2];
   const bool has_experts = a.experts.is_present();
@@ -35,7 +35,7 @@ void GpuEncoder::add_adapters(const AdapterArgs& a) noexcept {
          {a.slots, or_else(a.experts, a.slots), a.table, a.weights, a.inner, a.out}, args);
 }
 
-void GpuEncoder::silu_mul(const SiluMulArgs& a) noexcept {
+void GpuEncoder::record(const SiluMulArgs& a) noexcept {
   pagoda_args::GeluMul args{};
   args.x_stride = a.x.strides[0];
   args.out_stride = a.out.strides[0];

@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::argmax(const ArgmaxArgs& a) noexcept {
+void GpuEncoder::record(const ArgmaxArgs& a) noexcept {
   const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
   if (!check_scratch(ScratchSizes::argmax(rows, vocab), "argmax")) return;
   pagoda_args::Argmax args{};

@@ -4,7 +4,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::cache_latents(const CacheLatentsArgs& a) noexcept {
+void GpuEncoder::record(const CacheLatentsArgs& a) noexcept {
   if (!accept(a, a.slot_mapping) || !check(check_rows(a.cache))) return;
   pagoda_args::CacheLatents args{};
   args.x_stride = a.x.strides[0];

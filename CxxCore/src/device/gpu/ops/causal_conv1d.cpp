@@ -21,7 +21,7 @@ pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs& a) noexcept {
 }
 
 // The gdn that reads `out` fuses it if possible.
-void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
+void GpuEncoder::record(const CausalConv1dArgs& a) noexcept {
   if (!accept(a, a.sequences.cu_seqlens)) return;
   if (is_waiting()) launch_waiting();
   conv_ = a;

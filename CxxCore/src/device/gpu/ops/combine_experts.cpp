@@ -4,7 +4,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
+void GpuEncoder::record(const CombineExpertsArgs& a) noexcept {
   pagoda_args::CombineExperts args{};
   args.x_stride = a.x.strides[0];
   args.weights_stride = a.weights.strides[0];

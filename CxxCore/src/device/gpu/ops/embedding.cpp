@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
+void GpuEncoder::record(const EmbeddingArgs& a) noexcept {
   if (!accept(a, a.ids)) return;
   const auto& table = static_cast<const GpuWeight&>(*a.table);
   const WeightLayout& layout = table.layout();

@@ -30,7 +30,7 @@ uint32_t tiles_of(const ExpertMatmulArgs& a, int64_t tile_rows) noexcept {
 
 }  // namespace
 
-void GpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
+void GpuEncoder::record(const ExpertMatmulArgs& a) noexcept {
   const auto& weight = static_cast<const GpuWeight&>(*a.weight);
   const int64_t rows = a.out.shape[0];
   if (rows == 0 || !check_scratch(ScratchSizes::experts(rows, a.num_experts), "expert_matmul")) return;

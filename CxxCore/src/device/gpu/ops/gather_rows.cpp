@@ -4,7 +4,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
+void GpuEncoder::record(const GatherRowsArgs& a) noexcept {
   if (!accept(a, a.rows)) return;
   pagoda_args::GatherRows args{};
   args.x_stride = a.x.strides[0];

@@ -93,7 +93,7 @@ void GpuEncoder::conv_and_gdn(const CausalConv1dArgs& conv, const GdnArgs& a, pa
          args);
 }
 
-void GpuEncoder::gdn(const GdnArgs& a) noexcept {
+void GpuEncoder::record(const GdnArgs& a) noexcept {
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], dk = a.q.shape[2];
   if (!check(check_gdn(dk)) || !accept(a, s.cu_seqlens) ||

@@ -4,7 +4,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
+void GpuEncoder::record(const GeluMulArgs& a) noexcept {
   pagoda_args::GeluMul args{};
   args.x_stride = a.x.strides[0];
   args.out_stride = a.out.strides[0];
@@ -13,7 +13,7 @@ void GpuEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
          {a.x, a.out}, args);
 }
 
-void GpuEncoder::gelu(const GeluArgs& a) noexcept {
+void GpuEncoder::record(const GeluArgs& a) noexcept {
   pagoda_args::Gelu args{};
   args.x_stride = a.x.strides[0];
   args.width = as_uint(a.x.shape[1]);
@@ -21,7 +21,7 @@ void GpuEncoder::gelu(const GeluArgs& a) noexcept {
   launch(kernels::gelu::kernel, {{as_uint(ceil_divide(a.x.shape[1], 128)), as_uint(a.x.shape[0])}}, {a.x}, args);
 }
 
-void GpuEncoder::scale_rows(const ScaleRowsArgs& a) noexcept {
+void GpuEncoder::record(const ScaleRowsArgs& a) noexcept {
   pagoda_args::ScaleRows args{};
   args.x_stride = a.x.strides[0];
   args.width = as_uint(a.x.shape[1]);

@@ -8,7 +8,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::kda(const KdaArgs& a) noexcept {
+void GpuEncoder::record(const KdaArgs& a) noexcept {
   if (!check(check_gdn(a.q.shape[2])) || !accept(a, a.sequences.cu_seqlens)) return;
   pagoda_args::Kda args{};
   args.q_stride = a.q.strides[0];

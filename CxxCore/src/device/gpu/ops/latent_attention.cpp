@@ -41,7 +41,7 @@ Status check_latents(int64_t dim, int64_t value_dim, int64_t block_size) noexcep
   return ok_status();
 }
 
-void GpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
+void GpuEncoder::record(const LatentAttentionArgs& a) noexcept {
   if (!check(check_latents(a.q.shape[2], a.out.shape[2], a.cache.shape[1])) || !check(check_rows(a.cache)) ||
       !accept(a, a.sequences.cu_seqlens))
     return;

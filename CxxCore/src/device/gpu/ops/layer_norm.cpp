@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::layer_norm(const LayerNormArgs& a) noexcept {
+void GpuEncoder::record(const LayerNormArgs& a) noexcept {
   const bool has_residual = a.residual.is_present() && !add_to(a.x, a.residual);
   pagoda_args::LayerNorm args{};
   args.x_stride = a.x.strides[0];

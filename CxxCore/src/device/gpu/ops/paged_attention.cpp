@@ -103,7 +103,7 @@ void GpuEncoder::token_attention(const PagedAttentionArgs& a, const pagoda_args:
          args, constants);
 }
 
-void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
+void GpuEncoder::record(const PagedAttentionArgs& a) noexcept {
   if (!check(check_attention(a.q.shape[2], a.k_cache.shape[1])) || !check(check_rows(a.k_cache)) ||
       !check(check_rows(a.v_cache)) || !accept(a, a.sequences.cu_seqlens))
     return;

@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
+void GpuEncoder::record(const ReshapeAndCacheArgs& a) noexcept {
   if (!accept(a, a.slot_mapping) || !check(check_rows(a.k_cache)) || !check(check_rows(a.v_cache)) || rope_and_cache(a))
     return;
   pagoda_args::ReshapeAndCache args{};

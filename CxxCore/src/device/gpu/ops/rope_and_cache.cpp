@@ -15,7 +15,7 @@ bool are_alike(const QkNormRopeArgs& q, const QkNormRopeArgs& k) noexcept {
 
 }  // namespace
 
-void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
+void GpuEncoder::record(const QkNormRopeArgs& a) noexcept {
   if (product_ || maker_.index() > 0 || num_waiting_ == 2 || (num_waiting_ == 1 && !are_alike(waiting_[0], a)))
     launch_waiting();
   waiting_[num_waiting_++] = a;

@@ -7,7 +7,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
+void GpuEncoder::record(const RouteExpertsArgs& a) noexcept {
   constexpr int64_t kMaxGroups = 32;
   if (a.num_groups > kMaxGroups) {
     check(

@@ -17,7 +17,7 @@ static_assert(offsetof(RowScore, logits) == offsetof(pagoda_args::SampleScore, l
 static_assert(sizeof(LogitEdit) == sizeof(pagoda_args::SampleEdit));
 static_assert(offsetof(LogitEdit, penalty) == offsetof(pagoda_args::SampleEdit, penalty));
 
-void GpuEncoder::sample(const SampleArgs& a) noexcept {
+void GpuEncoder::record(const SampleArgs& a) noexcept {
   const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
   if (!check_scratch(ScratchSizes::sample(rows, vocab), "sample") || !accept(a, a.draws)) return;
   pagoda_args::Sample args{};

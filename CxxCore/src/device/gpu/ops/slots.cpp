@@ -31,14 +31,14 @@ Units units_of(const Tensor& pool) noexcept {
 
 }  // namespace
 
-void GpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
+void GpuEncoder::record(const ZeroSlotsArgs& a) noexcept {
   if (!accept(a, a.slots)) return;
   const Units units = units_of(a.pool);
   launch(units.has_words ? kernels::zero_slots::words : kernels::zero_slots::bytes,
          {{units.groups, as_uint(a.slots.shape[0])}}, {a.pool, a.slots}, units.args);
 }
 
-void GpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
+void GpuEncoder::record(const CopySlotArgs& a) noexcept {
   Units units = units_of(a.pool);
   units.args.from = a.from;
   units.args.to = a.to;

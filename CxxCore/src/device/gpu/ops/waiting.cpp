@@ -42,7 +42,7 @@ bool GpuEncoder::add_to(const Tensor& x, const Tensor& residual) noexcept {
   return true;
 }
 
-void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
+void GpuEncoder::record(const RmsNormArgs& a) noexcept {
   RmsNormArgs norm = a;
   if (add_to(a.x, a.residual)) norm.residual = {};
   if (is_waiting()) launch_waiting();
@@ -50,19 +50,19 @@ void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
   else launch_norm(norm);
 }
 
-void GpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
+void GpuEncoder::record(const GatedRmsNormArgs& a) noexcept {
   if (is_waiting()) launch_waiting();
   if (a.only_next) maker_ = a;
   else launch_gated_norm(a);
 }
 
-void GpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
+void GpuEncoder::record(const SigmoidGateArgs& a) noexcept {
   if (is_waiting()) launch_waiting();
   if (a.only_next) maker_ = a;
   else launch_gate(a);
 }
 
-void GpuEncoder::matmul(const MatmulArgs& a) noexcept {
+void GpuEncoder::record(const MatmulArgs& a) noexcept {
   RowMaker maker;
   if (makes(maker_, a.x)) maker = std::exchange(maker_, RowMaker{});
   if (is_waiting()) launch_waiting();

@@ -1,11 +1,11 @@
 // add_adapters and silu_mul, in double precision.
 #include "device/host/adapter_rows.h"
-#include "device/reference/adapter_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
 
-void add_adapters(const AdapterArgs& args) noexcept {
+void run(const AdapterArgs& args) noexcept {
   const int64_t cols = args.x.shape[1];
   for (int64_t row = 0; row < args.out.shape[0]; ++row)
     for (int64_t part = 0; part < args.table.shape[2]; ++part) {
@@ -23,7 +23,7 @@ void add_adapters(const AdapterArgs& args) noexcept {
     }
 }
 
-void silu_mul(const SiluMulArgs& args) noexcept {
+void run(const SiluMulArgs& args) noexcept {
   const int64_t width = args.out.shape[1];
   for (int64_t t = 0; t < args.out.shape[0]; ++t)
     for (int64_t i = 0; i < width; ++i) {

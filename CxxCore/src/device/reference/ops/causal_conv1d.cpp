@@ -27,7 +27,7 @@ void run_channel(const CausalConv1dArgs& args, int64_t begin, int64_t end, int64
 
 }  // namespace
 
-void causal_conv1d(const CausalConv1dArgs& args) noexcept {
+void run(const CausalConv1dArgs& args) noexcept {
   const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens);
   const int32_t* contexts = host_data<int32_t>(args.sequences.context_lens);
   for (int64_t b = 0; b < args.sequences.context_lens.shape[0]; ++b)

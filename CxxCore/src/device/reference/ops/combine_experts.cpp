@@ -1,10 +1,10 @@
 // combine_experts: the weighted sum of a token's experts, plus the shared expert if there is one.
-#include "device/reference/expert_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
 
-void combine_experts(const CombineExpertsArgs& args) noexcept {
+void run(const CombineExpertsArgs& args) noexcept {
   const int64_t k = args.weights.shape[1];
   for (int64_t t = 0; t < args.out.shape[0]; ++t)
     for (int64_t i = 0; i < args.out.shape[1]; ++i) {

@@ -6,7 +6,7 @@
 
 namespace pagoda::device::reference {
 
-void copy_slot(const CopySlotArgs& args) noexcept {
+void run(const CopySlotArgs& args) noexcept {
   std::memcpy(host::slot_at(args.pool, args.to), host::slot_at(args.pool, args.from),
               static_cast<size_t>(host::slot_bytes(args.pool)));
 }

@@ -1,11 +1,11 @@
 // expert_matmul: multiplies each row on its own.
 #include "device/host/host_weight.h"
-#include "device/reference/expert_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
 
-void expert_matmul(const ExpertMatmulArgs& args) noexcept {
+void run(const ExpertMatmulArgs& args) noexcept {
   const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
   const int64_t k = args.ids.shape[1], slots = args.ids.shape[0] * k, width = args.out.shape[1];
   const int64_t rows_per_expert = weight.rows() / args.num_experts;

@@ -4,7 +4,7 @@
 
 namespace pagoda::device::reference {
 
-void gated_rms_norm(const GatedRmsNormArgs& args) noexcept {
+void run(const GatedRmsNormArgs& args) noexcept {
   const int64_t dim = args.x.shape[2];
   const float* weight = host_data<float>(args.weight);
   for (int64_t t = 0; t < args.x.shape[0]; ++t)

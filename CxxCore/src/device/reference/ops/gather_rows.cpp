@@ -6,7 +6,7 @@
 
 namespace pagoda::device::reference {
 
-void gather_rows(const GatherRowsArgs& args) noexcept {
+void run(const GatherRowsArgs& args) noexcept {
   for (int64_t r = 0; r < args.out.shape[0]; ++r)
     std::copy_n(at<float>(args.x, host_data<int32_t>(args.rows)[r]), args.x.shape[1], at<float>(args.out, r));
 }

@@ -104,7 +104,7 @@ void run_group(const GdnArgs& args, int64_t sequence, int64_t k_head) {
 
 }  // namespace
 
-void gdn(const GdnArgs& args) noexcept {
+void run(const GdnArgs& args) noexcept {
   for (int64_t b = 0; b < args.sequences.context_lens.shape[0]; ++b)
     for (int64_t k_head = 0; k_head < args.q.shape[1]; ++k_head) run_group(args, b, k_head);
 }

@@ -1,12 +1,12 @@
 // gelu_mul and scale_rows, in double precision.
 #include <cmath>
 
-#include "device/reference/gelu_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
 
-void gelu_mul(const GeluMulArgs& args) noexcept {
+void run(const GeluMulArgs& args) noexcept {
   const int64_t width = args.out.shape[1];
   for (int64_t t = 0; t < args.out.shape[0]; ++t)
     for (int64_t i = 0; i < width; ++i) {
@@ -16,7 +16,7 @@ void gelu_mul(const GeluMulArgs& args) noexcept {
     }
 }
 
-void scale_rows(const ScaleRowsArgs& args) noexcept {
+void run(const ScaleRowsArgs& args) noexcept {
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t i = 0; i < args.x.shape[1]; ++i) at<float>(args.x, t)[i] *= args.factor;
 }

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/reference/index_oracles.h"
 #include "device/reference/paged_rows.h"
+#include "device/reference/reference_ops.h"
 
 namespace pagoda::device::reference {
 namespace {
@@ -56,14 +56,14 @@ std::vector<int64_t> tokens_of(const BlockAttentionArgs& args, int64_t row, int6
 
 }  // namespace
 
-void cache_index_keys(const CacheIndexKeysArgs& args) noexcept {
+void run(const CacheIndexKeysArgs& args) noexcept {
   for_rows(args.sequences, [&](int64_t row, int64_t position, const int32_t* blocks) {
     if ((position + 1) % args.ratio == 0) write_block_key(args, blocks, row, position);
     else std::copy_n(at<float>(args.x, row), args.x.shape[1], index_row(args.cache, blocks, position));
   });
 }
 
-void select_blocks(const SelectBlocksArgs& args) noexcept {
+void run(const SelectBlocksArgs& args) noexcept {
   for_rows(args.sequences, [&](int64_t row, int64_t position, const int32_t* blocks) {
     std::vector<std::pair<double, int32_t>> order;  // best first: the lowest score negated, then the first block
     for (int64_t block = 0; block < (position + 1) / args.ratio; ++block) {
@@ -86,7 +86,7 @@ void select_blocks(const SelectBlocksArgs& args) noexcept {
   });
 }
 
-void block_attention(const BlockAttentionArgs& args) noexcept {
+void run(const BlockAttentionArgs& args) noexcept {
   const int64_t heads = args.q.shape[1], dim = args.q.shape[2], group = heads / args.k_cache.shape[2];
   for_rows(args.sequences, [&](int64_t row, int64_t position, const int32_t* blocks) {
     const std::vector<int64_t> tokens = tokens_of(args, row, position);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "device/reference/kda_oracle.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
@@ -91,7 +91,7 @@ void run_head(const KdaArgs& args, int64_t sequence, int64_t head) {
 
 }  // namespace
 
-void kda(const KdaArgs& args) noexcept {
+void run(const KdaArgs& args) noexcept {
   for (int64_t b = 0; b < args.sequences.context_lens.shape[0]; ++b)
     for (int64_t head = 0; head < args.q.shape[1]; ++head) run_head(args, b, head);
 }

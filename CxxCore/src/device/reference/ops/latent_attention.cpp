@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/kv_row.h"
-#include "device/reference/latent_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
@@ -46,7 +46,7 @@ void attend(const LatentAttentionArgs& args, const std::vector<std::vector<doubl
 
 }  // namespace
 
-void latent_attention(const LatentAttentionArgs& args) noexcept {
+void run(const LatentAttentionArgs& args) noexcept {
   const SequenceArgs& s = args.sequences;
   const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {

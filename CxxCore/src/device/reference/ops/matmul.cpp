@@ -17,7 +17,7 @@ double product(const MatmulArgs& args, int64_t m, int64_t n) noexcept {
 
 }  // namespace
 
-void matmul(const MatmulArgs& args) noexcept {
+void run(const MatmulArgs& args) noexcept {
   const int64_t width = args.out.shape[1];
   for (int64_t m = 0; m < args.x.shape[0]; ++m)
     for (int64_t n = 0; n < width; ++n) {

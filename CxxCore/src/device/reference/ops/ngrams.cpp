@@ -1,7 +1,7 @@
 // ngram_embedding and dilated_conv, row by row.
 #include <algorithm>
 
-#include "device/reference/ngram_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
@@ -21,7 +21,7 @@ void for_rows(const SequenceArgs& s, Body&& body, After&& after_sequence) {
 
 }  // namespace
 
-Status ngram_embedding(const NgramEmbeddingArgs& args) noexcept {
+Status run(const NgramEmbeddingArgs& args) noexcept {
   const int64_t ring = args.tokens.shape[1], dim = args.table->cols(), heads = args.hash->num_heads();
   const int32_t* ids = host_data<int32_t>(args.ids);
   Status status;
@@ -47,7 +47,7 @@ Status ngram_embedding(const NgramEmbeddingArgs& args) noexcept {
   return status;
 }
 
-void dilated_conv(const DilatedConvArgs& args) noexcept {
+void run(const DilatedConvArgs& args) noexcept {
   const int64_t ring = args.tail.shape[1], kernel = args.weight.shape[0], channels = args.x.shape[1];
   for_rows(
       args.sequences,

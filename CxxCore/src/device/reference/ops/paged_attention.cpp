@@ -37,7 +37,7 @@ void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, 
 
 }  // namespace
 
-void paged_attention(const PagedAttentionArgs& args) noexcept {
+void run(const PagedAttentionArgs& args) noexcept {
   const SequenceArgs& s = args.sequences;
   const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b)

@@ -4,7 +4,7 @@
 
 namespace pagoda::device::reference {
 
-void qk_norm_rope(const QkNormRopeArgs& args) noexcept {
+void run(const QkNormRopeArgs& args) noexcept {
   const int64_t dim = args.x.shape[2], half = args.inv_freq.shape[0];
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t h = 0; h < args.x.shape[1]; ++h) {

@@ -34,7 +34,7 @@ void write(const Tensor& from, int64_t t, int64_t h, const Tensor& cache, int64_
 
 }  // namespace
 
-void reshape_and_cache(const ReshapeAndCacheArgs& args) noexcept {
+void run(const ReshapeAndCacheArgs& args) noexcept {
   for (int64_t t = 0; t < args.k.shape[0]; ++t)
     for (int64_t h = 0; h < args.k.shape[1]; ++h) {
       const int64_t slot = host_data<int64_t>(args.slot_mapping)[t];

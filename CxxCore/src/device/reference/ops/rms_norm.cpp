@@ -4,7 +4,7 @@
 
 namespace pagoda::device::reference {
 
-void rms_norm(const RmsNormArgs& args) noexcept {
+void run(const RmsNormArgs& args) noexcept {
   const int64_t width = args.x.shape[1];
   const float* weight = host_data<float>(args.weight);
   for (int64_t t = 0; t < args.x.shape[0]; ++t) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/reference/expert_oracles.h"
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 
 namespace pagoda::device::reference {
@@ -37,7 +37,7 @@ std::vector<bool> outside_groups(const RouteExpertsArgs& args, const std::vector
 
 }  // namespace
 
-void route_experts(const RouteExpertsArgs& args) noexcept {
+void run(const RouteExpertsArgs& args) noexcept {
   const int64_t num_experts = args.logits.shape[1], k = args.ids.shape[1];
   for (int64_t t = 0; t < args.ids.shape[0]; ++t) {
     const float* logits = at<float>(args.logits, t);

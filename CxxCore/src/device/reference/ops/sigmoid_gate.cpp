@@ -4,7 +4,7 @@
 
 namespace pagoda::device::reference {
 
-void sigmoid_gate(const SigmoidGateArgs& args) noexcept {
+void run(const SigmoidGateArgs& args) noexcept {
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t h = 0; h < args.x.shape[1]; ++h)
       for (int64_t i = 0; i < args.x.shape[2]; ++i)

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
-#include "device/reference/stream_oracles.h"
 
 namespace pagoda::device::reference {
 
-void silu_rows(const SiluRowsArgs& args) noexcept {
+void run(const SiluRowsArgs& args) noexcept {
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t i = 0; i < args.x.shape[1]; ++i) {
       float& x = at<float>(args.x, t)[i];
@@ -15,7 +15,7 @@ void silu_rows(const SiluRowsArgs& args) noexcept {
     }
 }
 
-void mix_streams(const MixStreamsArgs& args) noexcept {
+void run(const MixStreamsArgs& args) noexcept {
   const int64_t width = args.out.shape[1], all = args.x.shape[1];
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t i = 0; i < width; ++i) {
@@ -25,7 +25,7 @@ void mix_streams(const MixStreamsArgs& args) noexcept {
     }
 }
 
-void inject_streams(const InjectStreamsArgs& args) noexcept {
+void run(const InjectStreamsArgs& args) noexcept {
   const int64_t width = args.x.shape[1];
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t s = 0; s < args.weights.shape[1]; ++s) {
@@ -37,7 +37,7 @@ void inject_streams(const InjectStreamsArgs& args) noexcept {
     }
 }
 
-void gate_streams(const GateStreamsArgs& args) noexcept {
+void run(const GateStreamsArgs& args) noexcept {
   const int64_t width = args.values.shape[1];
   for (int64_t t = 0; t < args.values.shape[0]; ++t)
     for (int64_t first = 0; first < args.keys.shape[1]; first += width) {

@@ -1,12 +1,12 @@
 // layer_norm and gelu, in double precision.
 #include <cmath>
 
+#include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
-#include "device/reference/vision_oracles.h"
 
 namespace pagoda::device::reference {
 
-void layer_norm(const LayerNormArgs& args) noexcept {
+void run(const LayerNormArgs& args) noexcept {
   const int64_t width = args.x.shape[1];
   for (int64_t t = 0; t < args.x.shape[0]; ++t) {
     float* x = at<float>(args.x, t);
@@ -24,7 +24,7 @@ void layer_norm(const LayerNormArgs& args) noexcept {
   }
 }
 
-void gelu(const GeluArgs& args) noexcept {
+void run(const GeluArgs& args) noexcept {
   for (int64_t t = 0; t < args.x.shape[0]; ++t)
     for (int64_t i = 0; i < args.x.shape[1]; ++i) {
       float& value = at<float>(args.x, t)[i];

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "device/gpu/logits/logits_rows.h"
-#include "ops/argmax.h"
+#include "ops/ops.h"
 #include "support/test.h"
 
 namespace pagoda::test {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "device/gpu/logits/logits_rows.h"
-#include "ops/sample.h"
+#include "ops/ops.h"
 #include "sampler/draw_lists.h"
 #include "support/test.h"
 

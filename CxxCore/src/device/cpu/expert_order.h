@@ -1,4 +1,4 @@
-// Expert ops of the CPU device.
+// Products of experts on the CPU device, and the order in which it multiplies their rows.
 #pragma once
 
 #include <vector>
@@ -19,9 +19,7 @@ struct ExpertOrder {
 // Lets experts that are in files be read while other ops run.
 void prefetch_experts(const Weight* weight, const ExpertOrder& order) noexcept;
 
-void route_experts(const Context& context, const RouteExpertsArgs& args) noexcept;
 // Fails if an expert cannot be read from its file.
-Status expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept;
-void combine_experts(const Context& context, const CombineExpertsArgs& args) noexcept;
+Status run(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept;
 
 }  // namespace pagoda::device::cpu
