@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/op_list.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {
