@@ -4,7 +4,7 @@
 Needs numpy and the `gguf` package (GGUF_PY may name its folder). The vocabulary has bytes and numbered words, because
 llama.cpp's server does not answer without one; prompts are token ids.
 Matrices are bfloat16, or of the given type: a large model then needs no larger intermediate file.
-Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0]
+Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0 | Q4_K]
 """
 import os
 import re
@@ -21,7 +21,7 @@ ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
     "kSmolLM2": ("llama", 1e5, 1e-5),
     "kDeepSeekV2": ("deepseek2", 1e4, 1e-6),
 }
-BLOCK_BYTES = {"Q8_0": 32, "Q4_0": 16}  # for 32 numbers, after their scale
+BLOCKS = {"Q8_0": (32, 34), "Q4_0": (32, 18), "Q4_K": (256, 144)}  # columns, bytes
 SIZES = "hidden layers ffn heads kv_heads head_dim v_heads k_heads linear_dim vocab context".split()
 ATTENTION_INTERVAL, CONV_KERNEL = 4, 4
 
@@ -49,16 +49,24 @@ class Writer:
         values = np.random.default_rng(0).standard_normal(1 << 22, dtype=np.float32) * np.float32(0.02)
         self.block = ((values.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
         if kind != "BF16":
-            blocks = np.random.default_rng(1).integers(0, 256, (1 << 17, 2 + BLOCK_BYTES[kind]), dtype=np.uint8)
-            blocks[:, :2] = np.full((1 << 17, 1), 0.02 / 128 if kind == "Q8_0" else 0.02 / 8, np.float16).view(np.uint8)
+            blocks = np.random.default_rng(1).integers(0, 256, (1 << 17, BLOCKS[kind][1]), dtype=np.uint8)
+            # The scales: of Q4_K those of 6-bit scales and of 6-bit minima, about 32 each, of codes from 0 to 15.
+            scales = {"Q8_0": [0.02 / 128], "Q4_0": [0.02 / 8], "Q4_K": [0.02 / 8 / 32, 0.02 / 32]}[kind]
+            blocks[:, :2 * len(scales)] = np.array(scales, np.float16).view(np.uint8)
             self.block = blocks.reshape(-1)
 
     def matrix(self, name, *shape):
         if self.block.dtype == self.np.uint8:
-            numbers = self.np.resize(self.block, (*shape[:-1], shape[-1] // 32 * (2 + BLOCK_BYTES[self.kind.name])))
+            numbers = self.np.resize(self.block, (*shape[:-1], self.row_bytes(shape[-1])))
         else:
             numbers = self.np.resize(self.block, shape).view(self.np.uint8)
         self.file.add_tensor(name, numbers, raw_dtype=self.kind)
+
+    def row_bytes(self, columns):
+        of_block, size = BLOCKS[self.kind.name]
+        if columns % of_block != 0:
+            raise SystemExit(f"rows of {columns} columns cannot have {self.kind.name}, whose blocks have {of_block}")
+        return columns // of_block * size
 
     def vector(self, name, *shape, value=1.0):
         self.file.add_tensor(name, self.np.full(shape, value, dtype=self.np.float32))
@@ -82,7 +90,7 @@ def write_keys(w, family, s):
     file.add_rope_freq_base(rope_base)
     file.add_vocab_size(s["vocab"])
     write_vocabulary(w, file, s["vocab"])
-    file.add_file_type(int(w.gguf.LlamaFileType[f"MOSTLY_{w.kind.name}"]))
+    file.add_file_type(int(w.gguf.LlamaFileType["MOSTLY_" + {"Q4_K": "Q4_K_S"}.get(w.kind.name, w.kind.name)]))
     if family == "kDeepSeekV2":
         return write_latent_keys(w, file)
     file.add_head_count_kv(s["kv_heads"])
