@@ -2,8 +2,9 @@
 import struct
 
 ALIGNMENT = 32
-TYPES = {"F32": 0, "Q4_0": 2, "Q8_0": 8, "BF16": 30}  # of tensors
-FILE_TYPES = {"F32": 0, "Q4_0": 2, "Q8_0": 7, "BF16": 32}  # of most of a file's tensors
+TYPES = {"F32": 0, "Q4_0": 2, "Q8_0": 8, "Q4_K": 12, "BF16": 30}  # of tensors
+FILE_TYPES = {"F32": 0, "Q4_0": 2, "Q8_0": 7, "Q4_K": 14, "BF16": 32}  # of most of a file's tensors
+BLOCKS = {"F32": (1, 4), "BF16": (1, 2), "Q8_0": (32, 34), "Q4_0": (32, 18), "Q4_K": (256, 144)}  # columns, bytes
 UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9  # of values
 
 
@@ -12,7 +13,10 @@ def size_of(kind, shape):
     count = 1
     for dimension in shape:
         count *= dimension
-    return {"F32": 4 * count, "BF16": 2 * count, "Q8_0": count // 32 * 34, "Q4_0": count // 32 * 18}[kind]
+    columns, of_block = BLOCKS[kind]
+    if shape[-1] % columns != 0:
+        raise SystemExit(f"rows of {shape[-1]} columns cannot have {kind}, whose blocks have {columns}")
+    return count // columns * of_block
 
 
 def text(string):

@@ -3,7 +3,7 @@
 
 Needs no package. The vocabulary and the chat template are those that `--shape` has: words that grow by one letter per merge.
 Matrices are bfloat16, or of the given type: a large model then needs no larger intermediate file.
-Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0]
+Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0 | Q4_K]
 """
 import array
 import os
@@ -13,7 +13,7 @@ import struct
 import sys
 from pathlib import Path
 
-from gguf_file import FILE_TYPES, GGUFFile, size_of
+from gguf_file import BLOCKS, FILE_TYPES, GGUFFile, size_of
 
 SYNTHETIC = Path(__file__).resolve().parents[2] / "CxxCore/src/io/synthetic"
 SHAPES, TEXT = SYNTHETIC / "shapes.cpp", SYNTHETIC / "text.cpp"
@@ -25,7 +25,8 @@ ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
     "kSmolLM2": ("llama", 1e5, 1e-5),
     "kDeepSeekV2": ("deepseek2", 1e4, 1e-6),
 }
-BLOCK_BYTES = {"Q8_0": 32, "Q4_0": 16}  # for 32 numbers, after their scale
+# The scales at the start of a block; those of Q4_K are for 6-bit scales and 6-bit minima, about 32 each, of codes from 0 to 15.
+SCALES = {"Q8_0": [0.02 / 128], "Q4_0": [0.02 / 8], "Q4_K": [0.02 / 8 / 32, 0.02 / 32]}
 SIZES = "hidden layers ffn heads kv_heads head_dim v_heads k_heads linear_dim vocab context".split()
 ATTENTION_INTERVAL, CONV_KERNEL = 4, 4
 
@@ -52,8 +53,8 @@ class Writer:
             self.block = bytearray(len(numbers) // 2)
             self.block[0::2], self.block[1::2] = numbers[2::4], numbers[3::4]
         else:
-            scale = struct.pack("<e", 0.02 / (128 if kind == "Q8_0" else 8))
-            self.block = b"".join(scale + self.random.randbytes(BLOCK_BYTES[kind]) for _ in range(1 << 17))
+            scales = struct.pack(f"<{len(SCALES[kind])}e", *SCALES[kind])
+            self.block = b"".join(scales + self.random.randbytes(BLOCKS[kind][1] - len(scales)) for _ in range(1 << 15))
 
     def matrix(self, name, *shape):
         self.file.add_tensor(name, shape, self.kind, lambda: self.repeated(size_of(self.kind, shape)))

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   const auto affine = static_cast<QuantId>(static_cast<size_t>(QuantId::first_affine) + 2 * 9 + 1 * 3 + 1);
   std::vector<WeightFormat> formats{WeightFormat::q8};
   for (const QuantId id : {QuantId::q4_0, QuantId::q4_1, QuantId::q8_0, QuantId::q4_k, QuantId::q5_k, QuantId::q6_k,
-                           QuantId::iq4_xs, QuantId::q2_k, affine})
+                           QuantId::iq4_xs, QuantId::q2_k, affine, QuantId::fp8})
     formats.push_back(weight_format(id));
   std::vector<std::unique_ptr<device::Weight>> weights;
   for (const WeightFormat format : formats) weights.push_back(matrix(*device, format, size));

@@ -85,6 +85,28 @@ PAGODA_TEST(model_stored_integers_match_their_dequantised_matrices) {
   }
 }
 
+// Rows are rounded to bf16 instead of 8 bits.
+PAGODA_TEST(model_stored_float8_matches_its_dequantised_matrices) {
+  const std::string path = fixtures_dir() + "/float8";
+  check_model("float8", path, path + "/expected.safetensors", "reference", 1e-5);
+  check_model("float8", path, path + "/expected.safetensors", "cpu", 0.006);
+  auto runner = ModelRunner::load(folder(path), options("cpu"));
+  REQUIRE_OK(runner);
+  std::vector<int32_t> prompt;
+  for (int32_t i = 0; i < 50; ++i) prompt.push_back(i * 7 % 64);
+  const std::vector<float> one = logits_of(**runner, prompt, 1);
+  for (const size_t chunk : {3, 16, 50}) CHECK(logits_of(**runner, prompt, chunk) == one);
+}
+
+PAGODA_TEST(model_stored_float8_with_nan_is_refused_by_name) {
+  CheckpointEditor editor(fixtures_dir() + "/float8");
+  editor.tensors.at("model.layers.0.mlp.down_proj.weight").bytes[300] = std::byte{0xff};
+  const auto refused = ModelRunner::load(editor.write(), options("cpu"));
+  CHECK(refused.status.code == StatusCode::bad_file);
+  CHECK(refused.status.message.find("down_proj") != std::string::npos);
+  CHECK(refused.status.message.find("NaN") != std::string::npos);
+}
+
 // Heads in another order than the file's, and floats beside Q4_K in one product: stored rows are the decoded ones.
 PAGODA_TEST(model_stored_hybrid_matches_its_floats) {
   const std::vector<int32_t> prompt{3, 1, 4, 1, 5, 9, 2, 6, 53, 58, 9, 7, 9, 32, 38, 46, 26, 43};

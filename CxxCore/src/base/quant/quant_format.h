@@ -1,6 +1,8 @@
 // QuantFormat: how files store quantised matrices, one row of a table per format. Readers, the memory plan, the
 // reference and the CPU kernels follow this description.
-//   w = a (value - zero) + b, where value is the code itself or table[code], and a, b belong to a group of columns:
+//   w = a (value - zero) + b, where value is the code itself, table[code], or the code as an 8-bit float, and a, b
+//   belong
+// to a group of columns:
 //   one level:  a = scale, b = minimum, both as stored; b = 0 without minima; with zeros, b = -(scale * zero), which is
 //               exact, and minima are bytes that hold the zeros
 //   two levels: a = upper scale * scale, b = -(upper minimum * minimum), the upper ones per `super` columns, as f16
@@ -24,7 +26,12 @@ enum class ScaleType : uint8_t {
   nibbles,  // in two levels: scale and minimum of 4 bits each
 };
 
-enum class CodeTable : uint8_t { none, curve, float4 };
+enum class CodeTable : uint8_t {
+  none,
+  curve,
+  float4,
+  float8,  // E4M3: codes are not integers, see device/cpu/stored/float8_product.h
+};
 
 struct QuantFormat {
   std::string_view name;
@@ -49,8 +56,8 @@ struct QuantFormat {
 constexpr uint8_t kCurve[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
 constexpr uint8_t kFloat4[16] = {128, 129, 130, 131, 132, 134, 136, 140, 128, 127, 126, 125, 124, 122, 120, 116};
 
-// Formats of GGUF, those of MLX, and those of GPTQ, AWQ and compressed-tensors. The short ones are GGUF's of two
-// levels, whose upper scales were repeated every 128 columns to put the columns into another order.
+// Formats of GGUF, those of MLX, those of GPTQ, AWQ and compressed-tensors, and blocks of FP8. The short ones are
+// GGUF's of two levels, whose upper scales were repeated every 128 columns to put the columns into another order.
 enum class QuantId : uint8_t {
   q4_0,
   q4_1,
@@ -74,10 +81,11 @@ enum class QuantId : uint8_t {
   first_affine,                          // [6 widths][3 groups][f16, bf16, f32]
   first_integer = first_affine + 6 * 9,  // [4 and 8 bits][3 groups][f16, bf16][without zeros, with zeros]
   nvfp4 = first_integer + 2 * 3 * 2 * 2,
+  fp8,  // the scale of a block of 128 x 128 is repeated in each of its rows
 };
 constexpr int kAffineBits[] = {2, 3, 4, 5, 6, 8};
 constexpr int kAffineGroups[] = {32, 64, 128};
-constexpr size_t kNumQuantFormats = static_cast<size_t>(QuantId::nvfp4) + 1;
+constexpr size_t kNumQuantFormats = static_cast<size_t>(QuantId::fp8) + 1;
 
 constexpr std::array<QuantFormat, kNumQuantFormats> make_quant_formats() noexcept {
   using enum ScaleType;
@@ -115,7 +123,8 @@ constexpr std::array<QuantFormat, kNumQuantFormats> make_quant_formats() noexcep
         all[next++] = {bits == 4 ? "int4" : "int8", bits, group, 0, 1 << (bits - 1), kNone, scale, false};
         all[next++] = {bits == 4 ? "int4 with zeros" : "int8 with zeros", bits, group, 0, 0, kNone, scale, true, true};
       }
-  all[next] = {"NVFP4", 4, 16, 0, 128, CodeTable::float4, e4m3, false};
+  all[next++] = {"NVFP4", 4, 16, 0, 128, CodeTable::float4, e4m3, false};
+  all[next] = {"FP8", 8, 128, 0, 0, CodeTable::float8, f32, false};
   return all;
 }
 inline constexpr std::array<QuantFormat, kNumQuantFormats> kQuantFormats = make_quant_formats();

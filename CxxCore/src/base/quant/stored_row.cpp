@@ -75,7 +75,8 @@ void dequantise(const QuantFormat& f, const StoredRow& row, int64_t cols, float*
     const GroupScales s = group_scales(f, row, group);
     for (int64_t i = group * f.group; i < (group + 1) * f.group; ++i) {
       const int value = table != nullptr ? table[row.codes[i] & 15] : row.codes[i];
-      const float product = s.scale * static_cast<float>(value - f.zero);
+      const float product =
+          s.scale * (f.table == CodeTable::float8 ? f8_e4m3_to_f32(row.codes[i]) : static_cast<float>(value - f.zero));
       to[i] = f.has_min ? product + s.min : product;
     }
   }

@@ -27,7 +27,7 @@ struct MatmulMemory {
   float* scales = nullptr;       // [max_rows]
   int32_t* sums = nullptr;       // [max_rows]
   float* rotated = nullptr;      // [threads][max_groups * 128]
-  std::byte* scratch = nullptr;  // [threads][kPackedScratch]
+  std::byte* scratch = nullptr;  // [threads][kMatmulScratch]
   float* halves = nullptr;       // [threads][max_rows][2 * kGatedChannels + 16]: both halves of a silu_mul
 
   float* rotated_of(int thread) const noexcept { return rotated + thread * max_groups * kPackedColumns; }

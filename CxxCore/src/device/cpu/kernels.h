@@ -86,6 +86,20 @@ struct PackedTile {
 };
 // Partial results of 512 rows x 32 channels, and 1024 columns of 32 channels as int8.
 constexpr int64_t kPackedScratch = 512 * 32 * 4 + 1024 * 32;
+// Of weights of 8-bit floats besides: 64 channels x 128 columns as bf16, products of 256 rows with them, and their
+// sums.
+constexpr int64_t kFloat8Channels = 64, kFloat8Rows = 256;
+constexpr int64_t kFloat8Panel = kFloat8Channels * kPackedColumns * 2;
+constexpr int64_t kMatmulScratch = kPackedScratch + kFloat8Panel + 2 * kFloat8Rows * kFloat8Channels * 4;
+
+// The same channels of some rows: out = part scale or, with one rounding, total + part scale; then + bias.
+struct ScaledPart {
+  const float *part, *total, *scales;  // [m][stride], [m][stride] or null, [16]
+  int64_t stride;
+  const float* bias;  // [n] or null
+  float* out;
+  int64_t out_stride, m, n;  // n: at most 16
+};
 
 struct Packed {
   int64_t run;  // adjacent columns of a channel stored contiguously in an int8 block: 4 or 8
@@ -230,6 +244,9 @@ struct Kernels {
   void (*to_int8)(const float* x, int64_t n, float* rotated, const PackedRow& row);  // rotated: [padded n] scratch
   void (*to_bf16)(const float* x, int64_t n, const PackedRow& row);
   void (*to_groups)(const float* x, int64_t n, const GroupedRow& row);
+  // `columns` columns of a block of 8-bit floats as a block of bf16 of runs of `run` bytes.
+  void (*widen_float8)(const std::byte* codes, int64_t columns, int64_t run, std::byte* to);
+  void (*add_part)(const ScaledPart& part);
   void (*widen[kNumFormats])(const void* from, int64_t n, float* to);   // to float
   void (*narrow[kNumFormats])(const float* from, int64_t n, void* to);  // from float, rounding to nearest even
   void (*rms_norm)(const NormRow& row);

@@ -39,7 +39,7 @@ inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcep
   plan.memory.values_bytes = plan.values_bytes;
   plan.scales_bytes = static_cast<size_t>(rounded(rows * 4, 64));
   plan.rotated_bytes = static_cast<size_t>(num_threads * groups * kPackedColumns * 4);
-  plan.scratch_bytes = static_cast<size_t>(num_threads * kPackedScratch);
+  plan.scratch_bytes = static_cast<size_t>(num_threads * kMatmulScratch);
   plan.halves_bytes = static_cast<size_t>(num_threads * rows * (2 * kGatedChannels + kBlockChannels) * 4);
   plan.size_bytes =
       plan.values_bytes + 2 * plan.scales_bytes + plan.rotated_bytes + plan.scratch_bytes + plan.halves_bytes;

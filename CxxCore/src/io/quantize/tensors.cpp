@@ -1,4 +1,4 @@
-// Finds packed tensors by their companion tensors, checks all shapes, and decodes rows.
+// Finds packed tensors by their companion tensors, and checks all shapes.
 #include "io/quantize/tensors.h"
 
 #include <algorithm>
@@ -10,24 +10,15 @@
 
 #include "base/concat.h"
 #include "base/json.h"
-#include "base/quant/stored_row.h"
 #include "base/quoted.h"
 #include "io/config/model_config.h"
 #include "io/quantize/integers.h"
-#include "io/quantize/stored.h"
+#include "io/quantize/packed_decoder.h"
 
 #pragma clang fp contract(off)
 
 namespace pagoda::io {
 namespace {
-
-enum class Mode : uint8_t { affine, mxfp4, nvfp4, fp8 };
-
-struct Packing {
-  Mode mode = Mode::affine;
-  int bits = 4;
-  int64_t group = 64;  // columns per scale; for fp8: rows and columns per block
-};
 
 constexpr int kBits[] = {2, 3, 4, 5, 6, 8};
 constexpr int64_t kGroups[] = {32, 64, 128};
@@ -85,126 +76,10 @@ std::optional<Packing> read_default(ConfigFields& root, const Json*& object, std
   return std::nullopt;
 }
 
-float widen(DType dtype, const std::byte* at) noexcept {
-  if (dtype == DType::f32) {
-    float value;
-    std::memcpy(&value, at, 4);
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, at, 2);
-  return dtype == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
-}
-
-// Rounds to `dtype`: MLX computes in the type of the scales.
-float round_to(DType dtype, float value) noexcept {
-  if (dtype == DType::f32) return value;
-  return dtype == DType::f16 ? f16_to_f32(f32_to_f16(value)) : bf16_to_f32(f32_to_bf16(value));
-}
-
-struct Source {  // a stored tensor
-  std::shared_ptr<File> file;
-  TensorEntry entry;
-  // Reads rows [first, first + count) of `bytes` bytes each, plus `spare` bytes after them.
-  Status read(uint64_t first, uint64_t count, uint64_t bytes, std::vector<std::byte>& into, size_t spare = 0) const {
-    into.resize(count * bytes + spare);
-    return file->read(entry.offset_bytes + first * bytes, std::span(into).first(count * bytes));
-  }
-};
-
-class QuantizedDecoder final : public TensorDecoder {
- public:
-  QuantizedDecoder(Packing packing, uint64_t cols, Source weight, Source scales, std::optional<Source> biases)
-      : packing_(packing),
-        cols_(cols),
-        weight_(std::move(weight)),
-        scales_(std::move(scales)),
-        biases_(std::move(biases)) {}
-
-  // Reads many rows at once: the experts of a 35B model have 31 million of them.
-  Status read(uint64_t begin, std::span<float> into) const override {
-    if (into.empty()) return ok_status();
-    const uint64_t group = static_cast<uint64_t>(packing_.group), scale_rows = packing_.mode == Mode::fp8 ? group : 1;
-    const uint64_t row_bytes = cols_ * static_cast<uint64_t>(packing_.bits) / 8;
-    const uint64_t scale_bytes = (cols_ + group - 1) / group * dtype_bytes(scales_.entry.dtype);
-    const uint64_t end = (begin + into.size()) / cols_, at_once = std::max<uint64_t>(1, (1 << 18) / row_bytes);
-    std::vector<std::byte> packed, scales, biases;
-    for (uint64_t first = begin / cols_, count = 0; first < end; first += count) {
-      count = std::min(at_once, end - first);
-      const uint64_t first_scale = first / scale_rows, num_scales = (first + count - 1) / scale_rows - first_scale + 1;
-      PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, kSpareBytes));
-      PAGODA_RETURN_IF_ERROR(scales_.read(first_scale, num_scales, scale_bytes, scales));
-      if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
-      for (uint64_t row = first; row < first + count; ++row) {
-        const uint64_t scale_at = (row / scale_rows - first_scale) * scale_bytes;
-        decode_row(packed.data() + (row - first) * row_bytes, scales.data() + scale_at,
-                   biases_ ? biases.data() + scale_at : nullptr, into.subspan(row * cols_ - begin, cols_));
-      }
-    }
-    return ok_status();
-  }
-
-  std::optional<WeightFormat> stored_format() const override {
-    if (packing_.mode == Mode::mxfp4) return weight_format(QuantId::mxfp4);
-    if (packing_.mode == Mode::nvfp4) return weight_format(QuantId::nvfp4);
-    return packing_.mode == Mode::affine ? affine_format(packing_.bits, packing_.group, scales_.entry.dtype)
-                                         : std::nullopt;
-  }
-
-  Status read_stored(uint64_t first, uint64_t count, std::span<std::byte> into) const override {
-    const QuantFormat& format = quant_format(*stored_format());
-    const uint64_t row_bytes = cols_ * static_cast<uint64_t>(packing_.bits) / 8;
-    const uint64_t scale_bytes = cols_ / static_cast<uint64_t>(packing_.group) * dtype_bytes(scales_.entry.dtype);
-    std::vector<std::byte> packed, scales, biases;
-    PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, kSpareBytes));
-    PAGODA_RETURN_IF_ERROR(scales_.read(first, count, scale_bytes, scales));
-    if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
-    for (uint64_t i = 0; i < count; ++i) {
-      const StoredRow row = stored_row(format, static_cast<int64_t>(cols_), into.data() + i * (into.size() / count));
-      unpack_codes(packed.data() + i * row_bytes, packing_.bits, cols_, row.codes);
-      std::memcpy(row.scales, scales.data() + i * scale_bytes, scale_bytes);
-      if (biases_) std::memcpy(row.mins, biases.data() + i * scale_bytes, scale_bytes);
-    }
-    return ok_status();
-  }
-
- private:
-  void decode_row(const std::byte* packed, const std::byte* scales, const std::byte* biases,
-                  std::span<float> row) const noexcept {
-    constexpr float kFloat4[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
-    const DType dtype = scales_.entry.dtype;
-    const size_t bits = static_cast<size_t>(packing_.bits);
-    for (size_t i = 0; i < row.size(); ++i) {
-      const size_t bit = i * bits, group = i / static_cast<size_t>(packing_.group);
-      const int pair = std::to_integer<int>(packed[bit / 8]) | std::to_integer<int>(packed[bit / 8 + 1]) << 8;
-      const int q = pair >> (bit % 8) & ((1 << bits) - 1);
-      const float float4 = q & 8 ? -kFloat4[q & 7] : kFloat4[q & 7];
-      if (packing_.mode == Mode::mxfp4) {
-        row[i] = std::ldexp(float4, std::to_integer<int>(scales[group]) - 127);
-        continue;
-      }
-      if (packing_.mode == Mode::nvfp4) {
-        row[i] = float4 * f8_e4m3_to_f32(std::to_integer<uint8_t>(scales[group]));
-        continue;
-      }
-      const float scale = widen(dtype, scales + group * dtype_bytes(dtype));
-      if (packing_.mode == Mode::fp8) row[i] = f8_e4m3_to_f32(static_cast<uint8_t>(q)) * scale;
-      else
-        row[i] = round_to(
-            dtype, round_to(dtype, static_cast<float>(q) * scale) + widen(dtype, biases + group * dtype_bytes(dtype)));
-    }
-  }
-
-  Packing packing_;
-  uint64_t cols_;
-  Source weight_, scales_;
-  std::optional<Source> biases_;
-};
-
 // Subtracts 1 from a vector of floats.
 class MinusOneDecoder final : public TensorDecoder {
  public:
-  explicit MinusOneDecoder(Source source) : source_(std::move(source)) {}
+  explicit MinusOneDecoder(TensorSource source) : source_(std::move(source)) {}
   Status read(uint64_t begin, std::span<float> into) const override {
     const size_t width = dtype_bytes(source_.entry.dtype);
     std::vector<std::byte> raw(into.size() * width);
@@ -214,7 +89,7 @@ class MinusOneDecoder final : public TensorDecoder {
   }
 
  private:
-  Source source_;
+  TensorSource source_;
 };
 
 bool is_float(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
@@ -237,7 +112,7 @@ class Unpacker {
   Status bad(const std::string& name, const std::string& what) const {
     return make_error(StatusCode::bad_file, "quantized tensor " + io::quoted(name) + " " + what);
   }
-  Source source(const TensorEntry& entry) const { return {files_[entry.file_index], entry}; }
+  TensorSource source(const TensorEntry& entry) const { return {files_[entry.file_index], entry}; }
 
   Status unpack(const std::string& name, const std::string& scales_name) {
     Packing packing = default_;
@@ -267,10 +142,10 @@ class Unpacker {
     entry.dtype = DType::f32;
     entry.shape.back() = cols;
     entry.bits = packing.bits;
-    std::optional<Source> bias_source;
+    std::optional<TensorSource> bias_source;
     if (has_biases) bias_source = source(biases->second);
-    entry.decoder = std::make_shared<QuantizedDecoder>(packing, static_cast<uint64_t>(cols), source(w), source(s),
-                                                       std::move(bias_source));
+    entry.decoder = std::make_shared<PackedDecoder>(packing, static_cast<uint64_t>(cols), source(w), source(s),
+                                                    std::move(bias_source));
     weight->second = std::move(entry);
     tensors_.erase(scales);
     if (has_biases) tensors_.erase(biases);
@@ -309,7 +184,7 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, bool keeps_norms, Te
                                name.ends_with(".pre_fc_norm_hidden.weight");  // the last two of an MTP head
     const bool is_norm = is_named_norm && tensor.shape.size() == 1 && is_float(tensor.dtype);
     if (!is_mlx || keeps_norms || !is_norm || is_gated || is_vision) continue;
-    tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[tensor.file_index], tensor});
+    tensor.decoder = std::make_shared<MinusOneDecoder>(TensorSource{files[tensor.file_index], tensor});
     tensor.dtype = DType::f32;
   }
 }

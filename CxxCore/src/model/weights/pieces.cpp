@@ -64,8 +64,13 @@ std::vector<WeightPiece> pieces_of(const WeightGroup& group, WeightFormat format
     if (is_stored(piece.format) && !device.keeps_format(piece.format)) return whole(WeightFormat::q8);
   if (in_file.size() == 1) return in_file;
   if (!device.joins_weights(is_plain(group.role))) return whole(WeightFormat::q8);
+  const auto is_float8 = [](const WeightPiece& piece) { return piece.format == weight_format(QuantId::fp8); };
+  const bool has_float8 = std::ranges::any_of(in_file, is_float8);
+  if (has_float8 && !is_plain(group.role)) return whole(WeightFormat::q8);
   for (const WeightPiece& piece : in_file) {
     if (piece.format == WeightFormat::q8) return whole(WeightFormat::q8);
+    // Rows have one form of activations: 8-bit floats take others than integers do.
+    if (has_float8 && is_stored(piece.format) && !is_float8(piece)) return whole(WeightFormat::q8);
     append(pieces, is_stored(piece.format) ? piece.format : WeightFormat::f32, piece.rows);
   }
   for (const WeightPiece& piece : pieces)

@@ -50,6 +50,9 @@ struct StoredMatrix {
   void fill(const StoredRow& to, Random& random) {
     const QuantFormat& f = description();
     for (int64_t i = 0; i < cols; ++i) to.codes[i] = static_cast<uint8_t>(random.below(int64_t{1} << f.bits));
+    // 8-bit floats: without NaN
+    for (int64_t i = 0; f.table == CodeTable::float8 && i < cols; ++i)
+      if ((to.codes[i] & 127) == 127) to.codes[i] = static_cast<uint8_t>(i & 135);
     const int64_t groups = cols / f.group, supers = f.super > 0 ? cols / f.super : 0;
     const auto number = [&](std::byte* at, int64_t i, float value) {
       if (f.scale == ScaleType::f32) std::memcpy(at + i * 4, &value, 4);

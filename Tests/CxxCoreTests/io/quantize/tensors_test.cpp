@@ -94,9 +94,6 @@ PAGODA_TEST(quantized_tensors_are_read_as_stored) {
       if (!is_near) test::fail(__FILE__, __LINE__, name + " is not what is stored");
     }
   }
-  const auto fp8 = open("fp8");
-  REQUIRE_OK(fp8);
-  CHECK(!fp8->find("x.weight")->decoder->stored_format().has_value());
 }
 
 PAGODA_TEST(quantized_tensors_in_nvfp4_are_those_of_mlx) {
@@ -121,6 +118,38 @@ PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_those_of_torch) {
   const auto checkpoint = open("fp8");
   REQUIRE_OK(checkpoint);
   check_tensor(*checkpoint, "x", 126);
+  CHECK(!checkpoint->find("x.weight")->decoder->stored_format().has_value());  // the last block has 4 columns
+}
+
+// Rows 126 to 130 of 140 x 256, which have scales of two blocks; row 139 contains NaN.
+PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_read_as_stored) {
+  constexpr uint64_t kRows = 140, kCols = 256, kCodes = kRows * kCols;
+  const std::string header = "{" + test::tensor("x.weight", "F8_E4M3", "[140,256]", 0, kCodes) + "," +
+                             test::tensor("x.weight_scale_inv", "BF16", "[2,2]", kCodes, kCodes + 8);
+  std::string bytes = test::safetensors(header + "}", 0);
+  for (uint64_t i = 0; i < kCodes; ++i) bytes += static_cast<char>((i * 37 + i / kCols) % 127 | (i % 3 == 0 ? 128 : 0));
+  bytes[bytes.size() - 7] = '\x7f';
+  for (const float scale : {0.5f, 3.0f, 0.25f, 7.0f})
+    for (const int shift : {0, 8}) bytes += static_cast<char>(f32_to_bf16(scale) >> shift);
+  const std::shared_ptr<File> files[] = {std::make_shared<test::StringFile>("w", bytes)};
+  auto tensors = read_safetensors_header(*files[0], 0);
+  REQUIRE_OK(tensors);
+  CHECK_OK(decode_quantized(R"({"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}})",
+                            files, *tensors));
+  const TensorDecoder& decoder = *tensors->at("x.weight").decoder;
+  REQUIRE(decoder.stored_format() == weight_format(QuantId::fp8));
+  const QuantFormat& f = quant_format(*decoder.stored_format());
+  const size_t row_bytes = stored_row_bytes(f, kCols);
+  std::vector<std::byte> stored(5 * row_bytes);
+  CHECK_OK(decoder.read_stored(126, 5, stored));
+  std::vector<float> wanted(5 * kCols), got(kCols);
+  CHECK_OK(decoder.read(126 * kCols, wanted));
+  for (size_t i = 0; i < 5; ++i) {
+    dequantise(f, stored_row(f, kCols, stored.data() + i * row_bytes), kCols, got.data());
+    CHECK(std::equal(got.begin(), got.end(), wanted.begin() + static_cast<int64_t>(i * kCols)));
+  }
+  CHECK(wanted[128] != 0 && wanted[2 * kCols] != 0);
+  test::check_row("NaN", decoder.read_stored(135, 5, stored), StatusCode::bad_file, "NaN");
 }
 
 // More than one read: 3000 rows of 96 numbers in 8 bits.

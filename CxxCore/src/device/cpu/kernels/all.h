@@ -8,6 +8,7 @@
 #include "device/cpu/kernels/unpacked.h"
 #include "device/cpu/kernels/stored_panels.h"
 #include "device/cpu/kernels/stored.h"
+#include "device/cpu/kernels/float8.h"
 #include "device/cpu/kernels/widened.h"
 #include "device/cpu/kernels/attention_parts.h"
 #include "device/cpu/kernels/kv_rows.h"

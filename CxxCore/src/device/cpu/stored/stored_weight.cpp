@@ -22,11 +22,16 @@ uint32_t word(const uint8_t* codes) noexcept {  // four codes
   return four;
 }
 
+// Columns 0, 2, 1, 3 of 8-bit floats (kernels/float8.h); its own inverse.
+uint32_t swapped(uint32_t four) noexcept { return (four & 0xff0000ff) | (four & 0xff00) << 8 | (four >> 8 & 0xff00); }
+
 // Writes the 32 codes of a channel to their place in the planes of a chunk, which begins at this channel's first bytes.
-void put_codes(int bits, const uint8_t* codes, std::byte* to) noexcept {
+void put_codes(const QuantFormat& f, const uint8_t* codes, std::byte* to) noexcept {
+  const int bits = f.bits;
   const auto put = [&](int line, uint32_t four) { std::memcpy(to + line * 64, &four, 4); };
   if (bits == 8)
-    for (int l = 0; l < 8; ++l) put(l, word(codes + 4 * l));
+    for (int l = 0; l < 8; ++l)
+      put(l, f.table == CodeTable::float8 ? swapped(word(codes + 4 * l)) : word(codes + 4 * l));
   const bool has_nibbles = bits >= 4 && bits <= 6, has_pairs = bits == 2 || bits == 3 || bits == 6;
   if (has_nibbles) {
     for (int l = 0; l < 4; ++l)
@@ -50,7 +55,9 @@ void put_codes(int bits, const uint8_t* codes, std::byte* to) noexcept {
 }
 
 // The inverse for one code, `column` of 32.
-int get_code(int bits, const std::byte* from, int64_t column) noexcept {
+int get_code(const QuantFormat& f, const std::byte* from, int64_t column) noexcept {
+  const int bits = f.bits;
+  if (f.table == CodeTable::float8 && (column % 4 == 1 || column % 4 == 2)) column ^= 3;
   const int64_t line = column / 4;
   const auto at = [&](int64_t l) { return std::to_integer<int>(from[l * 64 + column % 4]); };
   if (bits == 8) return at(line);
@@ -73,7 +80,7 @@ class Arranger {
 
   void put(int64_t n, const StoredRow& row) const noexcept {
     std::byte* codes = codes_of(n);
-    for (int64_t i = 0; i < l_.cols; i += 32, codes += chunk_bytes(f_)) put_codes(f_.bits, row.codes + i, codes);
+    for (int64_t i = 0; i < l_.cols; i += 32, codes += chunk_bytes(f_)) put_codes(f_, row.codes + i, codes);
     std::byte* scales = scales_of(n);
     if (f_.scale == ScaleType::nibbles)
       for (int64_t g = 0; g < l_.cols / f_.group; ++g)
@@ -86,7 +93,7 @@ class Arranger {
   void get(int64_t n, const StoredRow& row) const noexcept {
     const std::byte* codes = codes_of(n);
     for (int64_t i = 0; i < l_.cols; ++i)
-      row.codes[i] = static_cast<uint8_t>(get_code(f_.bits, codes + i / 32 * chunk_bytes(f_), i % 32));
+      row.codes[i] = static_cast<uint8_t>(get_code(f_, codes + i / 32 * chunk_bytes(f_), i % 32));
     const std::byte* scales = scales_of(n);
     for (int64_t g = 0; f_.scale == ScaleType::nibbles && g < l_.cols / f_.group; ++g) {
       const std::byte both = scales[g * kBlockChannels + n % kBlockChannels];

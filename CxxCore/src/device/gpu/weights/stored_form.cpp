@@ -8,6 +8,7 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kChunk = 64;
+constexpr uint32_t kMovedZero = 16;  // of codes of 4 bits minus the zero of their group
 // Scales::kind, as in Shaders/stored.h
 constexpr uint32_t kHasMins = 1, kTwoLevels = 2, kBfloats = 4, kWideGroups = 8, kSigned = 16;
 
@@ -40,19 +41,22 @@ uint16_t number_of(const QuantFormat& f, const std::byte* at, int64_t index) noe
   return bits;
 }
 
+// 16 bits do not hold the product of a scale and a zero: zeros are subtracted from the codes.
+bool has_mins(const QuantFormat& f) noexcept { return f.has_min && !f.has_zeros; }
+
 void put_one_level(const QuantFormat& f, const StoredForm& form, const StoredRow& row, int64_t cols,
                    uint16_t* to) noexcept {
   if ((form.scales.kind & kWideGroups) != 0) {
     for (int64_t g = 0; g < cols / f.group; ++g) {
       *to++ = number_of(f, row.scales, g);
-      *to++ = number_of(f, row.mins, g);
+      *to++ = has_mins(f) ? number_of(f, row.mins, g) : 0;
     }
     return;
   }
   for (int64_t g = 0; g < cols / f.group; ++g) {
     uint16_t* record = to + g / 2 * form.scales.words * 2;
     record[g % 2] = number_of(f, row.scales, g);
-    if (f.has_min) record[2 + g % 2] = number_of(f, row.mins, g);
+    if (has_mins(f)) record[2 + g % 2] = number_of(f, row.mins, g);
   }
 }
 
@@ -72,14 +76,21 @@ void put_two_levels(const QuantFormat& f, const StoredForm& form, const StoredRo
   }
 }
 
+uint8_t code_of(const QuantFormat& f, const StoredRow& row, const uint8_t* table, int64_t column) noexcept {
+  if (table != nullptr) return table[row.codes[column] & 15];
+  if (!f.has_zeros) return row.codes[column];
+  return static_cast<uint8_t>(row.codes[column] + kMovedZero - std::to_integer<uint32_t>(row.mins[column / f.group]));
+}
+
 }  // namespace
 
 std::optional<StoredForm> stored_form(const QuantFormat& f) noexcept {
-  if (f.scale == ScaleType::f32 || f.scale == ScaleType::e4m3 || f.has_zeros || f.bits > 8) return std::nullopt;
-  StoredForm form{f.bits <= 4 && f.table == CodeTable::none && f.group >= 32 ? 4 : 8, f.group < 32 ? 16 : 32, {}};
+  if (f.scale == ScaleType::f32 || f.scale == ScaleType::e4m3 || (f.has_zeros && f.bits > 4)) return std::nullopt;
+  const bool has_bytes = f.bits > 4 || f.table != CodeTable::none || f.group < 32 || f.has_zeros;
+  StoredForm form{has_bytes ? 8 : 4, f.group < 32 ? 16 : 32, {}};
   pagoda_args::Scales& s = form.scales;
-  s.zero = static_cast<uint32_t>(f.zero);
-  s.kind = f.has_min ? kHasMins : 0;
+  s.zero = f.has_zeros ? kMovedZero : static_cast<uint32_t>(f.zero);
+  s.kind = has_mins(f) ? kHasMins : 0;
   const auto unit = [&](int columns) {
     s.log_unit = static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(columns)));
   };
@@ -94,11 +105,11 @@ std::optional<StoredForm> stored_form(const QuantFormat& f) noexcept {
     return form;
   }
   s.kind |= f.scale == ScaleType::f16 ? 0 : kBfloats;
-  const bool is_wide = f.has_min && (f.group == 64 || f.group == 128);
+  const bool is_wide = f.group == 64 || f.group == 128;
   if (f.group != 32 && !is_wide) return std::nullopt;
   s.kind |= is_wide ? kWideGroups : 0;
   unit(is_wide ? f.group : kChunk);
-  s.next = !is_wide && f.has_min ? 1 : 0;
+  s.next = !is_wide && has_mins(f) ? 1 : 0;
   s.words = 1 + s.next;
   return form;
 }
@@ -112,7 +123,7 @@ void pack_stored(const QuantFormat& f, const StoredForm& form, const StoredRow& 
     uint8_t chunk[kChunk] = {};
     for (int64_t n = 0; n < kChunk; ++n) {
       const int64_t column = begin + columns[n];
-      if (column < cols) chunk[n] = table != nullptr ? table[row.codes[column] & 15] : row.codes[column];
+      if (column < cols) chunk[n] = code_of(f, row, table, column);
     }
     put_codes(form, chunk, codes);
   }

@@ -10,7 +10,7 @@
 namespace pagoda::device::gpu {
 
 struct StoredForm {
-  int bits;  // of a code: 4 or 8, the next that is not smaller than the file's
+  int bits;  // of a code: 4 or 8, the next that is not smaller than the file's; 8 with zeros
   int span;  // columns of a chunk with one scale at most: 32 or 16
   pagoda_args::Scales scales;
 
@@ -19,7 +19,8 @@ struct StoredForm {
   }
 };
 
-// Empty for formats without kernels: those with scales of float32.
+// Empty for formats without kernels: those with scales of float32 or of 8 bits (NVFP4), 8-bit floats, and zeros of
+// codes of 8 bits.
 std::optional<StoredForm> stored_form(const QuantFormat& format) noexcept;
 
 // Writes a row of `cols` columns: codes of all chunks of 64 columns, and records of scales. `codes` and `records` are
