@@ -33,7 +33,8 @@ def commands(options):
     llama = [options.llama, "-m", options.gguf, "--host", "127.0.0.1", "--port", ports[1], "-t", options.threads, "-tb", options.threads,
              "-np", options.slots, "-c", options.slots * options.context, "--threads-http", options.agents + 8, "--jinja", "--no-webui",
              *options.llama_options.split()]
-    return {"Pagoda": (pagoda, ports[0]), "llama.cpp": (llama, ports[1])}
+    both = {"Pagoda": (pagoda, ports[0]), "llama.cpp": (llama, ports[1])}
+    return {options.only: both[options.only]} if options.only else both
 
 
 def cores(text):
@@ -101,6 +102,7 @@ def main():
     parser.add_argument("--gguf", type=Path, required=True)
     parser.add_argument("--pagoda", type=Path, default=ROOT / ".build/release/pagoda")
     parser.add_argument("--model", help="what Pagoda serves instead of the file, such as mini")
+    parser.add_argument("--only", choices=["Pagoda", "llama.cpp"], help="leaves the other one out")
     parser.add_argument("--agents", type=int, default=100)
     parser.add_argument("--turns", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=3)
@@ -131,7 +133,8 @@ def main():
             line(f"{name}, round {number}", rows[name][-1])
     if options.rounds > 1:
         for name, found in rows.items():
-            line(f"**{name}, median**", medians(found))
+            if found:
+                line(f"**{name}, median**", medians(found))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -56,14 +56,20 @@ struct TrustedProxies: Sendable {
   /// An address without the port that some proxies add: `192.0.2.1:80`, `[2001:db8::1]:80`.
   private static func plain(_ text: String) -> String? {
     if bytes(text) != nil { return text }
-    let isBracketed = text.hasPrefix("[")
-    let host = isBracketed ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
-    let rest = text[host.endIndex...].dropFirst(isBracketed ? 1 : 0)
-    guard bytes(String(host)) != nil, rest.isEmpty || rest.hasPrefix(":") && UInt16(rest.dropFirst()) != nil else {
-      return nil
+    let host: Substring
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { return nil }
+      host = text[..<end].dropFirst()
+      let rest = text[text.index(after: end)...]
+      if !rest.isEmpty && !isPort(rest) { return nil }
+    } else {
+      host = text.prefix { $0 != ":" }
+      if !isPort(text[host.endIndex...]) { return nil }
     }
-    return String(host)
+    return bytes(String(host)) == nil ? nil : String(host)
   }
+
+  private static func isPort(_ text: Substring) -> Bool { text.hasPrefix(":") && UInt16(text.dropFirst()) != nil }
 
   /// What a client cannot vary: an IPv4 address, or the first half of an IPv6 address, which is one customer's network.
   static func network(of address: String) -> String {
