@@ -13,8 +13,8 @@ namespace {
 Value iterator_of(Runtime& rt, std::vector<Value> items) { return rt.make_list(std::move(items), Kind::iterator); }
 
 // The key that sort, unique, min ... compare: an attribute of the item, in lower case by default.
-Value sort_key(Runtime& rt, const Value& item, const Value& attribute, bool case_sensitive, const Value& absent = {}) {
-  const Value key = get_path(rt, item, attribute, absent);
+Value sort_key(Runtime& rt, const Value& item, const Value& attribute, bool case_sensitive) {
+  const Value key = get_path(rt, item, attribute);
   return key.is_string() && !case_sensitive ? map_text(rt, key, to_lower) : key;
 }
 
@@ -155,66 +155,6 @@ Value filter_sum(Runtime& rt, const Value& in, const Arguments& a) {
   return total;
 }
 
-Value filter_batch(Runtime& rt, const Value& in, const Arguments& a) {
-  const auto args = a.bind(rt, "batch", {"linecount", "fill_with"}, 1);
-  const int64_t size = integer_or(rt, args[0], 1, "linecount");
-  std::vector<Value> batches, batch;
-  Items items(rt, in);
-  for (Value item; items.next(item);) {
-    if (static_cast<int64_t>(batch.size()) == size) batches.push_back(rt.make_list(std::exchange(batch, {})));
-    batch.push_back(item);
-  }
-  if (!batch.empty()) {
-    const bool fills = !args[1].is_missing() && !args[1].is_none();
-    while (fills && static_cast<int64_t>(batch.size()) < size && rt.charge(sizeof(Value)) && rt.work(16))
-      batch.push_back(args[1]);
-    batches.push_back(rt.make_list(std::move(batch)));
-  }
-  return iterator_of(rt, std::move(batches));
-}
-
-Value filter_slice(Runtime& rt, const Value& in, const Arguments& a) {
-  const auto args = a.bind(rt, "slice", {"slices", "fill_with"}, 1);
-  const std::vector<Value> items = to_items(rt, in);
-  const int64_t count = integer_or(rt, args[0], 1, "slices");
-  if (count <= 0) return count == 0 ? rt.fail("integer division or modulo by zero") : iterator_of(rt, {});
-  const size_t slices = static_cast<size_t>(count), share = items.size() / slices, longer = items.size() % slices;
-  std::vector<Value> out;
-  size_t begin = 0;
-  for (size_t i = 0; i < slices && rt.step(); ++i) {
-    const size_t end = begin + share + (i < longer ? 1 : 0);
-    std::vector<Value> part(items.begin() + static_cast<ptrdiff_t>(begin), items.begin() + static_cast<ptrdiff_t>(end));
-    if (!args[1].is_missing() && !args[1].is_none() && i >= longer) part.push_back(args[1]);
-    out.push_back(rt.make_list(std::move(part)));
-    begin = end;
-  }
-  return iterator_of(rt, std::move(out));
-}
-
-Value filter_groupby(Runtime& rt, const Value& in, const Arguments& a) {
-  const auto args = a.bind(rt, "groupby", {"attribute", "default", "case_sensitive"}, 1);
-  std::vector<Keyed> keyed;
-  Items items(rt, in);
-  for (Value item; items.next(item);) keyed.push_back({sort_key(rt, item, args[0], truthy(args[2]), args[1]), item});
-  const std::vector<Value> sorted = sorted_by_key(rt, std::move(keyed), false);
-  std::vector<Value> groups, group;
-  Value group_key;
-  const auto close = [&] {
-    if (group.empty()) return;
-    const Value shown = get_path(rt, group[0], args[0], args[1]);
-    groups.push_back(rt.make_list({shown, rt.make_list(std::exchange(group, {}))}, Kind::tuple));
-  };
-  for (const Value& item : sorted) {
-    if (!rt.work(64)) break;
-    const Value key = sort_key(rt, item, args[0], truthy(args[2]), args[1]);
-    if (!group.empty() && !equals(rt, key, group_key)) close();
-    group_key = key;
-    group.push_back(item);
-  }
-  close();
-  return rt.make_list(std::move(groups));
-}
-
 Value filter_map(Runtime& rt, const Value& in, const Arguments& a) {
   std::vector<Value> out;
   if (!truthy(in)) return iterator_of(rt, {});
@@ -259,15 +199,25 @@ Value filter_reject(Runtime& rt, const Value& in, const Arguments& a) { return c
 Value filter_selectattr(Runtime& rt, const Value& in, const Arguments& a) { return choose(rt, in, a, true, true); }
 Value filter_rejectattr(Runtime& rt, const Value& in, const Arguments& a) { return choose(rt, in, a, false, true); }
 
-constexpr NamedFilter kFilters[] = {
-    {"batch", filter_batch},     {"count", filter_length},    {"dictsort", filter_dictsort},
-    {"first", filter_first},     {"groupby", filter_groupby}, {"items", filter_items},
-    {"join", filter_join},       {"last", filter_last},       {"length", filter_length},
-    {"list", filter_list},       {"map", filter_map},         {"max", filter_max},
-    {"min", filter_min},         {"reject", filter_reject},   {"rejectattr", filter_rejectattr},
-    {"reverse", filter_reverse}, {"select", filter_select},   {"selectattr", filter_selectattr},
-    {"slice", filter_slice},     {"sort", filter_sort},       {"sum", filter_sum},
-    {"unique", filter_unique}};
+constexpr NamedFilter kFilters[] = {{"count", filter_length},
+                                    {"dictsort", filter_dictsort},
+                                    {"first", filter_first},
+                                    {"items", filter_items},
+                                    {"join", filter_join},
+                                    {"last", filter_last},
+                                    {"length", filter_length},
+                                    {"list", filter_list},
+                                    {"map", filter_map},
+                                    {"max", filter_max},
+                                    {"min", filter_min},
+                                    {"reject", filter_reject},
+                                    {"rejectattr", filter_rejectattr},
+                                    {"reverse", filter_reverse},
+                                    {"select", filter_select},
+                                    {"selectattr", filter_selectattr},
+                                    {"sort", filter_sort},
+                                    {"sum", filter_sum},
+                                    {"unique", filter_unique}};
 
 }  // namespace
 

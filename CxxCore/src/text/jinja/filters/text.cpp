@@ -131,23 +131,6 @@ Value filter_truncate(Runtime& rt, const Value& in, const Arguments& a) {
   return arithmetic(rt, Operator::add, head, end);
 }
 
-Value filter_wordcount(Runtime& rt, const Value& in, const Arguments& a) {
-  a.bind(rt, "wordcount", {}, 0);
-  const Value value = to_str(rt, in);
-  const std::string_view text = value.bytes();
-  rt.work(text.size());
-  int64_t count = 0;
-  bool in_word = false;
-  for (size_t i = 0; i < text.size();) {
-    const Character c = read_character(text.data() + i);
-    const bool word = c.value == '_' || (char_flags(c.value) & (kLetter | kNumber)) != 0;
-    count += word && !in_word;
-    in_word = word;
-    i += c.num_bytes;
-  }
-  return Value::of_int(count);
-}
-
 Value filter_default(Runtime& rt, const Value& in, const Arguments& a) {
   const auto args = a.bind(rt, "default", {"default_value", "boolean"}, 0);
   if (!in.is_undefined() && !(truthy(args[1]) && !truthy(in))) return in;
@@ -236,28 +219,14 @@ Value filter_attr(Runtime& rt, const Value& in, const Arguments& a) {
   return get_attribute(rt, in, args[0].bytes());
 }
 
-constexpr NamedFilter kFilters[] = {{"abs", filter_abs},
-                                    {"attr", filter_attr},
-                                    {"capitalize", filter_capitalize},
-                                    {"d", filter_default},
-                                    {"default", filter_default},
-                                    {"e", filter_escape},
-                                    {"escape", filter_escape},
-                                    {"float", filter_float},
-                                    {"format", filter_format},
-                                    {"indent", filter_indent},
-                                    {"int", filter_int},
-                                    {"lower", filter_lower},
-                                    {"replace", filter_replace},
-                                    {"round", filter_round},
-                                    {"safe", filter_safe},
-                                    {"string", filter_string},
-                                    {"title", filter_title},
-                                    {"tojson", filter_tojson},
-                                    {"trim", filter_trim},
-                                    {"truncate", filter_truncate},
-                                    {"upper", filter_upper},
-                                    {"wordcount", filter_wordcount}};
+constexpr NamedFilter kFilters[] = {
+    {"abs", filter_abs},         {"attr", filter_attr},         {"capitalize", filter_capitalize},
+    {"d", filter_default},       {"default", filter_default},   {"e", filter_escape},
+    {"escape", filter_escape},   {"float", filter_float},       {"format", filter_format},
+    {"indent", filter_indent},   {"int", filter_int},           {"lower", filter_lower},
+    {"replace", filter_replace}, {"round", filter_round},       {"safe", filter_safe},
+    {"string", filter_string},   {"title", filter_title},       {"tojson", filter_tojson},
+    {"trim", filter_trim},       {"truncate", filter_truncate}, {"upper", filter_upper}};
 
 }  // namespace
 
