@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "device/stored/stored_weights.h"
+#include "ops/experts.h"
 #include "ops/ops.h"
 
 using namespace pagoda;
@@ -159,6 +160,34 @@ PAGODA_TEST(stored_float8_pieces_and_floats_are_one_matrix) {
     }
     if (failed()) return note(name);
   }
+}
+
+// Experts give the bits of a product with each of them alone, for few rows and for many.
+PAGODA_TEST(stored_float8_experts_are_products_with_each_expert) {
+  constexpr int64_t kExperts = 3, kN = 32, kCols = 256, kEach = 2;
+  for (const std::string& name : cpu_paths())
+    for (const int64_t tokens : {3, 40}) {
+      Rig rig(name);
+      Random random(seed(86));
+      StoredMatrix w(kFloat8, kExperts * kN, kCols, random);
+      const auto weight = w.on(rig.device());
+      REQUIRE(weight != nullptr);
+      const std::vector<float> x = random.normal(tokens * kCols);
+      std::vector<int32_t> ids;
+      for (int64_t t = 0; t < tokens; ++t) {
+        ids.push_back(static_cast<int32_t>(random.below(kExperts)));
+        ids.push_back((ids.back() + 1) % static_cast<int32_t>(kExperts));
+      }
+      const Tensor out = rig.zeros(DType::f32, {tokens * kEach, kN});
+      CHECK_OK(ops::expert_matmul(rig.encoder(), {rig.floats(x, {tokens, kCols}), weight.get(), kExperts,
+                                                  rig.ints(ids, {tokens, kEach}), out}));
+      const std::vector<float> got = rig.read(out), all = multiply(rig, *weight, x, tokens, kCols, Tensor{});
+      for (size_t i = 0; i < ids.size(); ++i) {
+        const auto wanted = all.begin() + static_cast<int64_t>(i / kEach) * kExperts * kN + ids[i] * kN;
+        CHECK(std::equal(wanted, wanted + kN, got.begin() + static_cast<int64_t>(i) * kN));
+      }
+      if (failed()) return note(name + ", " + std::to_string(tokens) + " tokens");
+    }
 }
 
 // One byte per number and 4 for each 128 columns of a row, where the file has 2 or 4 for each 128 x 128 block.
