@@ -30,9 +30,9 @@ import Testing
 
   /// One place in the engine, taken by a third key. The vectors of a key with a later class were asked for first.
   @Test(arguments: [
-    ("/v1/embeddings", #"{"input":"Hello!"}"#), ("/v1/rerank", #"{"query":"a","documents":["b"]}"#),
+    ("/v1/embeddings", #"{"input":"Hello!"}"#, 1), ("/v1/rerank", #"{"query":"a","documents":["b"]}"#, 2),
   ])
-  func vectors_have_the_class_of_their_key(_ path: String, _ body: String) async throws {
+  func vectors_have_the_class_of_their_key(_ path: String, _ body: String, _ inputs: Int) async throws {
     var engineOptions = EngineOptions()
     engineOptions.maximumSequences = 1
     let engine = try await Engine.load(.mini, options: engineOptions)
@@ -43,25 +43,39 @@ import Testing
     let lines = Box<[String]>([])
     options.structuredLog = { lines.value += [$0] }
     let server = try Server.start(engine, options: options)
+    // After ten seconds of waiting classes do not matter any more, so a slow machine tries again.
+    for _ in 0..<10 {
+      lines.value = []
+      let seconds = try await answer(path, body, inputs, server, engine)
+      #expect(try await eventually { lines.value.count == 3 })
+      if seconds > 8 { continue }
+      let answered = lines.value.compactMap { JSONValue.parse($0)?["key"]?.stringValue }.filter { $0 != "holder" }
+      #expect(answered == ["plain", "late"])
+      break
+    }
+    await server.shutDown(drainSeconds: 0)
+    await engine.shutDown()
+  }
+
+  /// Returns the seconds until both were answered.
+  private func answer(
+    _ path: String, _ body: String, _ inputs: Int, _ server: Server, _ engine: Engine
+  ) async throws -> Double {
+    let (lateKey, plainKey) = (bearer("late"), bearer("plain"))
     let holder = try server.client()
     try holder.request("POST", "/v1/chat/completions", headers: bearer("holder"), body: Shared.endless())
     #expect(try await eventually { engine.statistics.running == 1 })
-    let late = background { [self] in try server.post(path, body, headers: bearer("late")).status }
-    let inputs = path.hasSuffix("rerank") ? 2 : 1
+    let begin = monotonicSeconds()
+    let late = background { try server.post(path, body, headers: lateKey).status }
     #expect(try await eventually { engine.statistics.waiting == inputs })
-    let plain = background { [self] in
-      try server.post("/v1/chat/completions", Shared.chat("Hello!", ",\"max_tokens\":5"), headers: bearer("plain"))
-        .status
+    let plain = background {
+      try server.post("/v1/chat/completions", Shared.chat("Hello!", ",\"max_tokens\":5"), headers: plainKey).status
     }
     #expect(try await eventually { engine.statistics.waiting == inputs + 1 })
     holder.close()
     #expect(try await late.value == 200)
     #expect(try await plain.value == 200)
-    #expect(try await eventually { lines.value.count == 3 })
-    let answered = lines.value.compactMap { JSONValue.parse($0)?["key"]?.stringValue }.filter { $0 != "holder" }
-    #expect(answered == ["plain", "late"])
-    await server.shutDown(drainSeconds: 0)
-    await engine.shutDown()
+    return monotonicSeconds() - begin
   }
 
   @Test func a_class_that_is_no_number_is_refused() async throws {
