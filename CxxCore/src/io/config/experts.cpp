@@ -1,11 +1,10 @@
 // Which layers are mixtures of experts, and their sizes; keys, defaults and rules of each family in transformers.
-#include "io/config/experts.h"
+#include "io/config/family_keys.h"
 
 #include <algorithm>
 #include <string>
 
 #include "base/concat.h"
-#include "io/config/kimi.h"
 #include "io/config/limits.h"
 
 namespace pagoda::io {

@@ -1,6 +1,6 @@
 // Keys and defaults of Kimi-Linear in transformers. Published files use their own names for keys shared with DeepSeek;
 // both are read, and their own names take precedence.
-#include "io/config/kimi.h"
+#include "io/config/family_keys.h"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // Keys and defaults of DeepSeek-V2 and V3, GLM-4.7-Flash, MiniCPM3 and Kimi-Linear in transformers.
-#include "io/config/latents.h"
+#include "io/config/family_keys.h"
 
 #include <cmath>
 #include <string>

@@ -9,12 +9,9 @@
 #include "base/concat.h"
 #include "base/json.h"
 #include "base/quoted.h"
-#include "io/config/experts.h"
+#include "io/config/family_keys.h"
 #include "io/config/fields.h"
-#include "io/config/kimi.h"
-#include "io/config/latents.h"
 #include "io/config/limits.h"
-#include "io/config/olmo.h"
 #include "io/config/rope.h"
 #include "io/quantize/tensors.h"
 

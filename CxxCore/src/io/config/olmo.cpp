@@ -1,5 +1,5 @@
 // Keys and defaults of Olmo-Hybrid in transformers.
-#include "io/config/olmo.h"
+#include "io/config/family_keys.h"
 
 #include <algorithm>
 
