@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/core/engine_core.h"
@@ -156,7 +157,9 @@ int64_t try_every_allocation(const std::string& folder, bool model_may_fail, int
   for (int64_t index = -1;; index = index < 0 ? 0 : index + stride) {  // the first time nothing fails
     const CoreConfig config = make_config(tokenizer, folder.empty() ? "" : folder + "/" + std::to_string(index));
     CountedModel model(config, model_may_fail);
-    EngineCore core(model, config);
+    TestHooks hooks;
+    hooks.waits_for_copies = true;  // otherwise what is being written may delay the preemptions that are tried here
+    EngineCore core(model, config, std::move(hooks));
     Outcome faulty = make_outcome(requests.size());
     bool has_failed = false;
     if (index < 0) {
