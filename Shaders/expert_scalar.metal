@@ -72,6 +72,7 @@ kernel void expert_scalar(device const float* x [[buffer(0)]],
       #pragma unroll
       for (uint run = 0; run < kRuns; ++run) {
         sum += shared_words[(run * M + m) * kScalarRows + r];
+        // Only saves work: other products do not use this sum.
         if (args.matmul.silu_mul != 0) {
           other += shared_words[(run * M + m) * kScalarRows + made + r];
         }

@@ -24,7 +24,7 @@ struct ProductShape {
 struct TrialOptions {
   std::function<double()> seconds;  // a clock; empty: the system's
   int rounds = 3;                   // the best one counts; a warm-up round comes first
-  int64_t timed_rows = 4096;        // of the weight with which scalar_trial.h times products
+  int64_t timed_rows = 2048;        // of the weight with which scalar_trial.h times products
 };
 
 // The same options, with a clock in any case.

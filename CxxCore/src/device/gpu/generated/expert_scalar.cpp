@@ -75,6 +75,7 @@ MSL_KERNEL void expert_scalar(MSL_DEVICE const float* x ,
 
       for (uint run = 0; run < kRuns; ++run) {
         sum += shared_words[(run * M + m) * kScalarRows + r];
+
         if (args.matmul.silu_mul != 0) {
           other += shared_words[(run * M + m) * kScalarRows + made + r];
         }

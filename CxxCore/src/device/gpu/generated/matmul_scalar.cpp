@@ -83,13 +83,14 @@ MSL_KERNEL void matmul_scalar(MSL_DEVICE const X* x ,
   const uint r = tid % made;
   const uint m = tid / made;
   const uint column = tg * made + r;
+  const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
   if (m < args.rows && column < args.out_cols) {
-    const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
     float sum = 0.0f;
     float other = 0.0f;
 
     for (uint run = 0; run < kRuns; ++run) {
       sum += shared_words[(run * M + m) * kScalarRows + r];
+
       if (args.silu_mul != 0) {
         other += shared_words[(run * M + m) * kScalarRows + made + r];
       }

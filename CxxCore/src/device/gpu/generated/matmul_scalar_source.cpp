@@ -80,8 +80,8 @@ kernel void matmul_scalar(device const X* x [[buffer(0)]],
   const uint r = tid % made;
   const uint m = tid / made;
   const uint column = tg * made + r;
+  const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
   if (m < args.rows && column < args.out_cols) {
-    const ColumnTerms terms = column_terms(args, w_scales, bias, column, BITS < 16);
     float sum = 0.0f;
     float other = 0.0f;
     #pragma unroll
