@@ -6,7 +6,7 @@
 namespace pagoda::device::gpu {
 namespace {
 
-constexpr int64_t kLeastRows = 256;    // with fewer, matmul_tiles has more threadgroups
+constexpr int64_t kLeastRows = 256;   // with fewer, matmul_tiles has more threadgroups
 constexpr int64_t kWeightRows = 128;  // per threadgroup
 constexpr int64_t kProcessors = 132;  // of the GPUs that have these units
 constexpr int64_t kLayoutRows = 8;    // the layout of x has a multiple of this many
