@@ -44,7 +44,8 @@ class GpuEncoder final : public Encoder, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
-  // Whether products of 16-bit and quantised weights use matmul_tensor, including those of one row.
+  // Whether products of 16-bit and quantised weights use the kernels for matrix units: matmul_wide for many rows, or
+  // matmul_tensor for any number.
   void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
   // Whether those of up to four rows use matmul_scalar. The bits are the same, or it must not be set.
   void set_scalar_products(bool enabled) noexcept { has_scalar_products_ = enabled; }
@@ -127,7 +128,9 @@ class GpuEncoder final : public Encoder, private Pending {
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
   bool takes_scalars(const GpuWeight&, int64_t rows, bool is_prepared) const noexcept;
   void matmul_tensor(const Product&, const GpuWeight&) noexcept;
-  bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&) noexcept;
+  bool takes_wide(const Product&, const GpuWeight&) const noexcept;
+  void matmul_wide(const Product&, const GpuWeight&) noexcept;
+  bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&, int64_t tile_rows = 0) noexcept;
   void sort_by_expert(const ExpertMatmulArgs&, int64_t tile_rows) noexcept;
   void expert_sums(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
   void expert_products(const ExpertMatmulArgs&, const GpuWeight&) noexcept;

@@ -66,12 +66,12 @@ bool choose_tensors(Device& device, TensorProducts& products, std::span<const Pr
 void choose_products(Device& device, std::span<const ProductShape> shapes, const ProductOptions& options) {
   std::vector<ProductShape> tried;
   for (const ProductShape& shape : shapes)
-    if (shape.format != WeightFormat::f32) tried.push_back(shape);
+    if (shape.format != WeightFormat::f32 && !is_stored(shape.format)) tried.push_back(shape);
   if (tried.empty()) return;
   const ScalarChoice scalars(device, tried, options);  // its file's name has the description as it is now
   auto* products = dynamic_cast<TensorProducts*>(&device);
   const bool has_tensors = products != nullptr && products->has_tensor_products();
-  if (!has_tensors || !choose_tensors(device, *products, tried, options)) scalars.choose();
+  if (!has_tensors || !choose_tensors(device, *products, tried, options) || products->has_same_bits()) scalars.choose();
 }
 
 }  // namespace pagoda::device

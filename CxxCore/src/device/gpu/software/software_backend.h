@@ -33,6 +33,7 @@ class SoftwareBackend final : public Backend, private Pending {
   Pending& submit() noexcept override;
   bool has_tensor_units() const noexcept override { return options_.has_tensor_units; }
   LaneSums lane_sums() const noexcept override { return LaneSums::equal; }  // shim/software/matrix.h
+  bool has_wide_products() const noexcept override { return options_.has_wide_products; }
 
   void set_options(const Options& options) noexcept { options_ = options; }  // does not change the number of threads
   uint64_t num_launches() const noexcept { return num_launches_; }
