@@ -91,7 +91,6 @@ import Testing
     for (given, message) in [
       (["--max-model-len", "100000000"], "--max-model-len 100000000 is more"),
       (["--kv-cache-memory", "5"], "--kv-cache-memory of 5 bytes is less"),
-      (["--pipeline-stages", "a:1", "--speculate", "lookup"], "pipeline and --speculate lookup exclude each other"),
     ] {
       let refused = try Program.run(["info"] + given)
       #expect(refused.status == 1 && refused.errors.contains(message), "\(refused.errors)")
