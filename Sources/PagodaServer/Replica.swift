@@ -104,7 +104,7 @@ extension Service {
     }
     let ids = try generator.prepare(generation.prompts[0], of: generation).ids
     let match = try engine.findPrefix(
-      of: ids, cacheSalt: guarding.cacheSalt(of: exchange.request, generation.cacheSalt))
+      of: ids, cacheSalt: guarding.cacheSalt(of: exchange.request, generation.request.cacheSalt ?? ""))
     exchange.reply(
       .whole(
         .json(

@@ -54,11 +54,12 @@ extension Service {
   func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
     exchange.record.begin(model: models.names[0])
-    generation.shareID = guarding.shareID(of: exchange.request)
-    generation.priority = guarding.priority(of: exchange.request, generation.priority)
-    generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
-    if let peers, generation.lora == nil, let prompt = generation.prompts.first, generation.prompts.count == 1 {
-      let (ready, salt) = (generation, generation.cacheSalt)
+    generation.request.shareID = guarding.shareID(of: exchange.request)
+    generation.request.priority = guarding.priority(of: exchange.request, generation.request.priority)
+    let salt = guarding.cacheSalt(of: exchange.request, generation.request.cacheSalt ?? "")
+    generation.request.cacheSalt = salt
+    if let peers, generation.request.lora == nil, let prompt = generation.prompts.first, generation.prompts.count == 1 {
+      let ready = generation
       let ids = try generator.prepare(prompt, of: generation).ids
       let isFetched = peers.fetch(ids, cacheSalt: salt, trace: exchange.trace) { [self] in
         dispatch { [self] in

@@ -46,8 +46,8 @@ import Testing
     let body = Array(#"{"prompt":[1,2],"stream":true,"max_tokens":4}"#.utf8)
     let request = try CompletionRequest(body, models: ServedModels(names: ["m"]), vocabularySize: 10)
     let format = CompletionFormat(request: request, tokens: TokenTexts(tokenizer: nil, endOfText: []))
-    var encoder = format.encoder([], promptTokens: 2)
-    let chunk = encoder.encode(.event(choice: 0, .engine(.token(TokenInfo(id: 3)))))
+    var encoder = format.encoder(promptTokens: 2)
+    let chunk = encoder.encode(.event(choice: 0, .success(.token(TokenInfo(id: 3), isReasoning: false))))
     #expect(chunk.text.contains("\"text\":\"\"") && !chunk.isLast)
   }
 

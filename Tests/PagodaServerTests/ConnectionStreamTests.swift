@@ -41,12 +41,12 @@ import Testing
     exchange.reply(.stream([], body))
     // The system's buffers take some, then the stream fills up; all of it arrives when the client reads.
     for index in 0..<400 {
-      body.push(.event(choice: index, .failed(.cancelled(""))))
+      body.push(.event(choice: index, .failure(.cancelled(""))))
       bench.settle()
     }
     #expect(bench.connection.interest.contains(.write) && overflows.value == 0)
     #expect(bench.received().count > 400_000 && bench.connection.stage == .answering)
-    for _ in 0..<2000 { body.push(.event(choice: 1, .failed(.cancelled("")))) }
+    for _ in 0..<2000 { body.push(.event(choice: 1, .failure(.cancelled("")))) }
     #expect(overflows.value == 1)
     bench.settle()
     #expect(bench.received().hasSuffix("\ntoo slow\n\n0\n\n"), "the last event says why the stream ends")

@@ -14,22 +14,34 @@ extension Engine {
   func stream(_ request: Request, _ tokenizer: (any ChatTokenizer)?) -> AnswerStream<Event> {
     AnswerStream { continuation in
       do {
-        let cancel = try namingProperties {
-          try run(
-            request, tokenizer: tokenizer, failsWhenCancelled: true, deliver: { continuation.yield($0) },
-            end: { continuation.finish(throwing: $0) })
-        }
-        continuation.onCancel(cancel)
+        continuation.onCancel(
+          try answer(
+            request, with: tokenizer, deliver: { continuation.yield($0) }, end: { continuation.finish(throwing: $0) }))
       } catch {
         continuation.finish(throwing: error)
       }
     }
   }
 
-  /// Queues a request without a logit processor; its events arrive on the engine's thread, then `end` is called once.
+  /// Queues a request; its events arrive on the engine's thread, then `end` is called once. A request that the engine's
+  /// end cancelled fails with ``PagodaError/shutDown(_:)``. Returns the cancellation.
+  func answer(
+    _ request: Request, with tokenizer: (any ChatTokenizer)?, deliver: @escaping @Sendable (Event) -> Void,
+    end: @escaping @Sendable ((any Error)?) -> Void
+  ) throws -> @Sendable () -> Void {
+    let maker = EventMaker()
+    return try namingProperties {
+      try run(
+        request, tokenizer: tokenizer, failsWhenCancelled: true,
+        deliver: { if let event = maker.event(of: $0) { deliver(event) } }, end: end)
+    }
+  }
+
+  /// Queues a request without a logit processor; its segments arrive on the engine's thread, then `end` is called once.
   /// A cancelled request, also one that the engine's end cancelled, ends with `finished`. Returns the cancellation.
   package func start(
-    _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
+    _ request: Request, deliver: @escaping @Sendable (AnswerSegment) -> Void,
+    end: @escaping @Sendable (PagodaError?) -> Void
   ) throws -> @Sendable () -> Void {
     var request = request
     request.logitProcessor = nil
@@ -38,9 +50,9 @@ extension Engine {
 
   /// Like `start`, with the request's logit processor, whose own errors reach `end`. `other` replaces the model's own
   /// tokenizer and chat template. If `failsWhenCancelled`, a cancelled request ends with ``PagodaError/shutDown(_:)``.
-  func run(
+  private func run(
     _ request: Request, tokenizer other: (any ChatTokenizer)? = nil, failsWhenCancelled: Bool = false,
-    deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable ((any Error)?) -> Void
+    deliver: @escaping @Sendable (AnswerSegment) -> Void, end: @escaping @Sendable ((any Error)?) -> Void
   ) throws -> @Sendable () -> Void {
     let tools = try request.tools.map { try $0.json() }
     try request.refuseToolsWithoutConversation()
@@ -74,8 +86,9 @@ extension Engine {
     coreRequest.prediction_ids = .init(request.predictionTokens)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
-    let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
-    let box = RequestBox(parser: parser, decoder: other.map { AnswerDecoder($0) }, deliver: deliver, end: end)
+    let form = request.answerForm ?? AnswerForm(opening: prompt.opening, tools: tools)
+    let reader = try AnswerReader(form, thinkingTokens)
+    let box = RequestBox(reader: reader, decoder: other.map { AnswerDecoder($0) }, deliver: deliver, end: end)
     box.failsWhenCancelled = failsWhenCancelled
     box.imageTokens = images.reduce(0) { $0 + $1.tokenCount }
     if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
@@ -92,7 +105,7 @@ extension Engine {
       box.receipt = Receipt(coreRequest)
       box.take = take
     }
-    if trimmed.omittedMessages > 0 { deliver(.contextTrimmed(omittedMessages: trimmed.omittedMessages)) }
+    if trimmed.omittedMessages > 0 { deliver(.trimmed(omittedMessages: trimmed.omittedMessages)) }
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
     if let error = PagodaError(result.status) {

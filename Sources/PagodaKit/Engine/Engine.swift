@@ -16,6 +16,7 @@ public final class Engine: Sendable {
   public let info: ModelInfo
   /// The model's tokenizer; nil if its folder has none.
   public let tokenizer: Tokenizer?
+  package let thinkingTokens: ThinkingTokens
 
   let core: EngineHandle
   let chatTemplate: pagoda.ChatTemplate?
@@ -29,6 +30,7 @@ public final class Engine: Sendable {
     info = ModelInfo(coreInfo)
     imageTokenID = coreInfo.image_token_id
     tokenizer = engine.tokenizer().map { Tokenizer($0) }
+    thinkingTokens = ThinkingTokens(tokenizer)
     chatTemplate = engine.chat_template()
     defaults = GenerationDefaults(json: String(engine.generation_config_json()))
   }

@@ -41,11 +41,7 @@ extension LanguageEngine {
   func begin(
     _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable ((any Error)?) -> Void
   ) throws -> @Sendable () -> Void {
-    if let engine = self as? Engine {
-      return try namingProperties {
-        try engine.run(request, failsWhenCancelled: true, deliver: deliver, end: end)
-      }
-    }
+    if let engine = self as? Engine { return try engine.answer(request, with: nil, deliver: deliver, end: end) }
     let events = submit(request)
     let task = Task {
       do {

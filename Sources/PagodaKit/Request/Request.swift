@@ -109,6 +109,9 @@ public struct Request: Hashable, Sendable {
   /// The images of ``Prompt/tokens(_:)``, whose ids have the placeholders of each.
   package var placedImages: [PlacedImage] = []
 
+  /// How the answer to ``Prompt/tokens(_:)`` is read if a chat template has rendered the ids; nil for plain text.
+  package var answerForm: AnswerForm?
+
   /// Whether thinking tags among the ids of ``Prompt/tokens(_:)`` are control tokens; false for ids of plain text.
   package var hasThinkingTags = true
 

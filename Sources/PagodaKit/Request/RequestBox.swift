@@ -1,28 +1,26 @@
 // RequestBox: the Swift side of a running request, which receives its events on the engine's thread.
 internal import CxxCore
-internal import Foundation
 
 /// The Swift side of a running request; alive from submission to the finished event.
-/// Only the engine's thread touches the parser.
+/// Only the engine's thread touches the reader.
 final class RequestBox: @unchecked Sendable {
-  private let parser: OutputParser
+  private let reader: AnswerReader
   private var decoder: AnswerDecoder?  // for a tokenizer other than the model's own
   private var decodingFailure: PagodaError?
-  private var call: ToolCall?  // the call whose arguments are arriving
   var receipt: Receipt?  // of the current answer, if receipts are kept
   var take: (@Sendable (Receipt) -> Void)?
   var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are requested
   var failsWhenCancelled = false
   var imageTokens = 0  // of the prompt
   var owner: RowOwner?  // of a request with a logit processor
-  private let deliver: @Sendable (Event) -> Void
+  private let deliver: @Sendable (AnswerSegment) -> Void
   private let end: @Sendable ((any Error)?) -> Void
 
   init(
-    parser: OutputParser, decoder: AnswerDecoder?, deliver: @escaping @Sendable (Event) -> Void,
+    reader: AnswerReader, decoder: AnswerDecoder?, deliver: @escaping @Sendable (AnswerSegment) -> Void,
     end: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    self.parser = parser
+    self.reader = reader
     self.decoder = decoder
     self.deliver = deliver
     self.end = end
@@ -30,14 +28,14 @@ final class RequestBox: @unchecked Sendable {
 
   func receive(_ event: borrowing pagoda.Event) {
     if event.kind == .prompt_token { return promptTokens.append(TokenInfo(event)) }
-    if event.kind == .prompt_progress { return deliver(.promptProgress(PromptProgress(event))) }
+    if event.kind == .prompt_progress { return deliver(.progress(PromptProgress(event))) }
     if event.kind == .token { receipt?.answer.append(event.token_id) }
-    if event.kind == .token { deliver(.token(TokenInfo(event))) }
-    deliver(parser.push(text(of: event)))
+    if event.kind == .token { deliver(reader.read(TokenInfo(event))) }
+    for segment in reader.read(text(of: event)) { deliver(segment) }
     guard event.kind == .finished else { return }
     let (isStop, isCancelled) = (event.finish_reason == .stop, event.finish_reason == .cancelled)
     let stopString = String(event.stop_string)
-    deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
+    for segment in reader.finish(wasCut: !(isStop && stopString.isEmpty)) { deliver(segment) }
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
     if let decodingFailure { return end(decodingFailure) }
     if isCancelled, let failure = owner?.failure { return end(failure) }
@@ -46,7 +44,7 @@ final class RequestBox: @unchecked Sendable {
     var completion = Completion(event)
     completion.promptTokens = promptTokens
     completion.usage.imageTokens = imageTokens
-    deliver(.finished(completion))
+    deliver(.finished(completion, reasoningTokens: reader.reasoningTokens))
     end(nil)
   }
 
@@ -59,23 +57,6 @@ final class RequestBox: @unchecked Sendable {
       decodingFailure =
         decodingFailure ?? error as? PagodaError ?? .internal("the tokenizer failed: \(error.localizedDescription)")
       return ""
-    }
-  }
-
-  private func deliver(_ segments: [OutputSegment]) {
-    for segment in segments {
-      switch segment {
-      case .text(let text): deliver(.text(text))
-      case .reasoning(let text): deliver(.reasoning(text))
-      case .toolCallBegin(_, let name): call = ToolCall(id: "call_\(UUID().uuidString)", name: name, arguments: "")
-      case .toolArguments(_, let fragment): call?.arguments += fragment
-      case .toolCallEnd:
-        if let whole = call { deliver(.toolCall(whole)) }
-        call = nil
-      case .rejectedToolCall(let rejected):
-        if rejected.index != nil { call = nil }
-        deliver(.rejectedToolCall(rejected))
-      }
     }
   }
 }

@@ -49,7 +49,7 @@ package enum BatchBody {
       throw APIError.invalid("the body asks for \(generation.sequenceCount) answers; a line of a batch has one")
     }
     try refuse(["tools": !generation.tools.isEmpty, "continue_final_message": generation.continued != nil])
-    var request = Request(prompt: .tokens([]), sampling: generation.sampling)
+    var request = generation.request
     switch generation.prompts[0] {
     case .text(let text): request.prompt = .text(text)
     case .tokens(let ids): request.prompt = .tokens(ids)
@@ -64,10 +64,6 @@ package enum BatchBody {
       }
     }
     if !hasLogprobs { request.sampling.topLogProbabilities = 0 }
-    request.grammar = generation.grammar
-    request.priority = generation.priority
-    request.cacheSalt = generation.cacheSalt.isEmpty ? nil : generation.cacheSalt
-    request.speculates = generation.speculates
     return request
   }
 
@@ -83,7 +79,7 @@ package enum BatchBody {
       throw APIError.invalid("messages has a role that is not supported in a batch", param: "messages")
     }
     let calls = (value["tool_calls"]?.arrayValue ?? []).map { call in
-      PagodaKit.ToolCall(
+      ToolCall(
         id: call["id"]?.stringValue ?? "", name: call["function"]?["name"]?.stringValue ?? "",
         arguments: call["function"]?["arguments"]?.text ?? "{}")
     }

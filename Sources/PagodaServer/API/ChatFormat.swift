@@ -11,9 +11,7 @@ struct ChatFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ChatEncoder {
-    ChatEncoder(format: self, readers: readers)
-  }
+  func encoder(promptTokens: Int) -> ChatEncoder { ChatEncoder(format: self) }
 
   func response(_ answers: [Answer]) -> JSONValue {
     let choices = answers.enumerated().map { index, answer in
@@ -95,17 +93,15 @@ extension ChatFormat {
 
 struct ChatEncoder: StreamEncoder {
   let format: ChatFormat
-  private let readers: [AnswerReader]
   private var answers: [Answer]  // only what the last chunks need
   private var waiting: [[TokenInfo]]  // tokens whose text has not been sent yet
   private var open: Int
 
-  init(format: ChatFormat, readers: [AnswerReader]) {
+  init(format: ChatFormat) {
     self.format = format
-    self.readers = readers
-    answers = Array(repeating: Answer(), count: readers.count)
-    waiting = Array(repeating: [], count: readers.count)
-    open = readers.count
+    open = format.request.generation.sequenceCount
+    answers = Array(repeating: Answer(), count: open)
+    waiting = Array(repeating: [], count: open)
   }
 
   mutating func opening() -> String {
@@ -117,10 +113,9 @@ struct ChatEncoder: StreamEncoder {
     case .keepAlive: return (": keep-alive\n\n", false)
     case .text(let text): return (text, false)
     case .cut(let reason): return (failure(reason), true)
-    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
-    case .event(let index, .engine(let event)):
-      var text = ""
-      for segment in readers[index].read(event) { text += encode(segment, of: index) }
+    case .event(_, .failure(let error)): return (failure(APIError(error)), true)
+    case .event(let index, .success(let segment)):
+      var text = encode(segment, of: index)
       guard open == 0 else { return (text, false) }
       if format.request.includesUsage {
         text += sse(format.envelope("chat.completion.chunk", [], usage: .usage(answers)))
@@ -134,7 +129,7 @@ struct ChatEncoder: StreamEncoder {
     case .text(let text): return chunk(index, ["content": .string(text)])
     case .reasoning(let text): return chunk(index, ["reasoning_content": .string(text)])
     case .callBegin(let call, let id, let name):
-      let new = ToolCall(id: id, name: name)
+      let new = ToolCall(id: id, name: name, arguments: "")
       answers[index].calls.append(new)
       if format.request.usesLegacyFunctions {
         return chunk(index, ["function_call": .object(["name": .string(name), "arguments": .string("")])])
@@ -162,6 +157,7 @@ struct ChatEncoder: StreamEncoder {
     case .token(let token, _):
       if format.request.wantsLogprobs { waiting[index].append(token) }
       return ""
+    case .trimmed: return ""
     case .finished:
       open -= 1
       answers[index].add(segment)

@@ -55,18 +55,20 @@ struct ChatRequest: Sendable {
     generation.toolList = toolList
     generation.allowsParallelCalls = try legacy == nil && fields.allowsParallelCalls()
     generation.continued = continued
-    generation.grammar = try fields.grammar("response_format")
-    if let guided = try fields.guidedGrammar() { (generation.grammar, generation.grammarField) = guided }
+    generation.request.grammar = try fields.grammar("response_format")
+    if let guided = try fields.guidedGrammar() { (generation.request.grammar, generation.grammarField) = guided }
     try generation.readCommon(fields, models)
-    generation.speculates = try fields.flag("speculate") ?? true
+    generation.request.speculates = try fields.flag("speculate") ?? true
     generation.prediction = try fields.prediction()
     if limit != nil { generation.limitField = "max_completion_tokens" }
     try generation.checkContinued()
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
     if try fields.choice("truncation", of: ["disabled", "auto"]) == "auto" { generation.contextPolicy = .trim }
-    if try generation.isStream && fields.flag("return_progress") == true { generation.progressInterval = 0.25 }
+    if try generation.isStream && fields.flag("return_progress") == true {
+      generation.request.promptProgressInterval = 0.25
+    }
     promptLogprobs = try fields.promptLogprobs(isStream: generation.isStream)
-    generation.promptLogProbabilities = promptLogprobs
+    generation.request.promptLogProbabilities = promptLogprobs
   }
 }
 

@@ -11,7 +11,7 @@ struct CompletionFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> CompletionEncoder { CompletionEncoder(format: self) }
+  func encoder(promptTokens: Int) -> CompletionEncoder { CompletionEncoder(format: self) }
 
   func response(_ answers: [Answer]) -> JSONValue {
     let choices = chosen(answers).enumerated().map { index, answer in
@@ -108,17 +108,17 @@ struct CompletionEncoder: StreamEncoder {
     case .keepAlive: return (": keep-alive\n\n", false)
     case .text(let text): return (text, false)
     case .cut(let reason): return (failure(reason), true)
-    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
-    case .event(let index, .engine(let event)):
-      switch event {
+    case .event(_, .failure(let error)): return (failure(APIError(error)), true)
+    case .event(let index, .success(let segment)):
+      switch segment {
       case .text(let text), .reasoning(let text): return (chunk(index, text), false)
       // not asked for
-      case .toolCall, .rejectedToolCall, .toolFailed, .promptProgress, .contextTrimmed: return ("", false)
-      case .token(let token):
+      case .callBegin, .callArguments, .callEnd, .rejected, .progress, .trimmed: return ("", false)
+      case .token(let token, _):
         if format.request.logprobs != nil { waiting[index].append(token) }
         // A model without a tokenizer produces no text: a streaming client still sees each token.
         return (format.tokens.tokenizer == nil ? chunk(index, "") : "", false)
-      case .finished(let completion):
+      case .finished(let completion, _):
         answers[index].completion = completion
         open -= 1
         var text = chunk(index, "", finish: answers[index].finishReason)

@@ -33,10 +33,10 @@ struct CompletionRequest: Sendable {
 
     generation = Generation(prompts: try fields.prompts(vocabularySize: vocabularySize), sampling: sampling)
     generation.promptField = "prompt"
-    generation.grammar = try fields.grammar("response_format")
-    if let guided = try fields.guidedGrammar() { (generation.grammar, generation.grammarField) = guided }
+    generation.request.grammar = try fields.grammar("response_format")
+    if let guided = try fields.guidedGrammar() { (generation.request.grammar, generation.grammarField) = guided }
     try generation.readCommon(fields, models)
-    generation.speculates = try fields.flag("speculate") ?? true
+    generation.request.speculates = try fields.flag("speculate") ?? true
     generation.answers = madeAnswers
     generation.isStream = try fields.flag("stream") ?? false
     if generation.isStream && madeAnswers > sentAnswers {
@@ -45,7 +45,7 @@ struct CompletionRequest: Sendable {
     if limit != nil { generation.limitField = "max_completion_tokens" }
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
     promptLogprobs = try fields.promptLogprobs(isStream: generation.isStream)
-    generation.promptLogProbabilities = [echoes ? logprobs : nil, promptLogprobs].compactMap { $0 }.max()
+    generation.request.promptLogProbabilities = [echoes ? logprobs : nil, promptLogprobs].compactMap { $0 }.max()
     if echoes && logprobs != nil && generation.isStream {
       throw APIError.invalid("echo with logprobs needs stream to be false", param: "echo")
     }

@@ -9,8 +9,8 @@ struct MessagesFormat: AnswerFormat {
   var errorShape: APIError.Shape { .anthropic }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> MessagesEncoder {
-    MessagesEncoder(format: self, reader: readers[0], promptTokens: promptTokens)
+  func encoder(promptTokens: Int) -> MessagesEncoder {
+    MessagesEncoder(format: self, promptTokens: promptTokens)
   }
 
   func response(_ answers: [Answer]) -> JSONValue {
@@ -73,15 +73,13 @@ struct MessagesEncoder: StreamEncoder {
 
   let format: MessagesFormat
   private let promptTokens: Int
-  private let reader: AnswerReader
   private var answer = Answer()
   private var block: Block?
   private var thinking = ""  // of the open block
   private var blockCount = 0
 
-  init(format: MessagesFormat, reader: AnswerReader, promptTokens: Int) {
+  init(format: MessagesFormat, promptTokens: Int) {
     self.format = format
-    self.reader = reader
     self.promptTokens = promptTokens
   }
 
@@ -96,10 +94,9 @@ struct MessagesEncoder: StreamEncoder {
     case .keepAlive: return (event("ping", [:]), false)
     case .text(let text): return (text, false)
     case .cut(let reason): return (event("error", ["error": reason.anthropicBody]), true)
-    case .event(_, .failed(let error)): return (event("error", ["error": APIError(error).anthropicBody]), true)
-    case .event(_, .engine(let engineEvent)):
-      var text = ""
-      for segment in reader.read(engineEvent) { text += encode(segment) }
+    case .event(_, .failure(let error)): return (event("error", ["error": APIError(error).anthropicBody]), true)
+    case .event(_, .success(let segment)):
+      let text = encode(segment)
       return (text, answer.completion != nil)
     }
   }
@@ -115,7 +112,7 @@ struct MessagesEncoder: StreamEncoder {
       thinking += text
       return begin + delta(["type": .string("thinking_delta"), "thinking": .string(text)])
     case .callBegin(let index, let id, let name):
-      answer.calls.append(ToolCall(id: id, name: name))
+      answer.calls.append(ToolCall(id: id, name: name, arguments: ""))
       return open(
         .tool(index),
         ["type": .string("tool_use"), "id": .string(id), "name": .string(name), "input": .object([])])
@@ -126,7 +123,7 @@ struct MessagesEncoder: StreamEncoder {
       guard call.index != nil else { return "" }
       answer.cutCall = answer.calls.popLast()
       return close()
-    case .token, .progress: return ""
+    case .token, .progress, .trimmed: return ""
     case .finished(let completion, _):
       answer.add(segment)
       var text = ""

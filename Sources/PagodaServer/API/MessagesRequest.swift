@@ -42,7 +42,7 @@ struct MessagesRequest: Sendable {
     chat = conversation.prompt(tools: tools, variables: variables)
     generation = Generation(prompts: [.chat(chat)], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
-    generation.lora = try models.adapter(in: fields)
+    generation.request.lora = try models.adapter(in: fields)
     generation.tools = tools
     generation.forcedCall = forced
     generation.toolList = toolList
@@ -52,7 +52,7 @@ struct MessagesRequest: Sendable {
     let config = try fields.object("output_config")
     _ = try config?.choice("effort", of: Thinking.efforts)
     let grammar = try config?.grammar("format")  // checked also beside `output_format`, which counts
-    generation.grammar = try fields.grammar("output_format") ?? grammar
+    generation.request.grammar = try fields.grammar("output_format") ?? grammar
     try generation.checkContinued()
   }
 

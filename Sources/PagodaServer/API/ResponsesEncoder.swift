@@ -24,7 +24,6 @@ struct ResponsesEncoder: StreamEncoder {
   }
 
   let format: ResponsesFormat
-  private let reader: AnswerReader
   private var current: Item?
   private var rejected: Item?  // a call that had begun; the answer may have been cut inside it
   private var waiting: [TokenInfo] = []  // tokens whose text has not been sent yet
@@ -32,10 +31,7 @@ struct ResponsesEncoder: StreamEncoder {
   private var sequence: Int64 = 0
   private var isFinished = false
 
-  init(format: ResponsesFormat, reader: AnswerReader) {
-    self.format = format
-    self.reader = reader
-  }
+  init(format: ResponsesFormat) { self.format = format }
 
   mutating func opening() -> String {
     let response = format.object([], completion: nil)
@@ -47,10 +43,9 @@ struct ResponsesEncoder: StreamEncoder {
     case .keepAlive: return (": keep-alive\n\n", false)
     case .text(let text): return (text, false)
     case .cut(let reason): return (failure(reason), true)
-    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
-    case .event(_, .engine(let engineEvent)):
-      var text = ""
-      for segment in reader.read(engineEvent) { text += encode(segment) }
+    case .event(_, .failure(let error)): return (failure(APIError(error)), true)
+    case .event(_, .success(let segment)):
+      let text = encode(segment)
       return (text, isFinished)
     }
   }
@@ -81,7 +76,7 @@ struct ResponsesEncoder: StreamEncoder {
       }
       current = .reasoning(id: id, text: whole + text)
       return out + partEvent("response.reasoning_text.delta", ["delta": .string(text)])
-    case .callBegin(_, let id, let name): return close() + begin(.call(ToolCall(id: id, name: name)))
+    case .callBegin(_, let id, let name): return close() + begin(.call(ToolCall(id: id, name: name, arguments: "")))
     case .callArguments(_, let text):
       guard case .call(var call)? = current else { return "" }
       call.arguments += text
@@ -92,7 +87,7 @@ struct ResponsesEncoder: StreamEncoder {
     case .rejected(let call):
       if call.index != nil { (rejected, current) = (current, nil) }
       return ""
-    case .progress: return ""
+    case .progress, .trimmed: return ""
     case .token(let token, let isReasoning):
       if format.request.wantsLogprobs && !isReasoning { waiting.append(token) }
       return ""

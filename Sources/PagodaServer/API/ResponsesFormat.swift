@@ -21,9 +21,7 @@ struct ResponsesFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ResponsesEncoder {
-    ResponsesEncoder(format: self, reader: readers[0])
-  }
+  func encoder(promptTokens: Int) -> ResponsesEncoder { ResponsesEncoder(format: self) }
 
   func began(cancel: @escaping @Sendable () -> Void) { store?.begin(id, owner: owner, cancel: cancel) }
 

@@ -91,7 +91,7 @@ struct ResponsesRequest: Sendable {
     generation.forcedCall = forced
     generation.toolList = toolList
     generation.allowsParallelCalls = try fields.allowsParallelCalls()
-    generation.grammar = try fields.object("text")?.grammar("format")
+    generation.request.grammar = try fields.object("text")?.grammar("format")
     generation.grammarField = "text.format"
     try generation.readCommon(fields, models)
     if try fields.choice("truncation", of: ["auto", "disabled"]) == "auto" { generation.contextPolicy = .trim }

@@ -154,9 +154,9 @@ struct CompactFormat: AnswerFormat {
   var unknownFields: [String] { request.unknownFields }
 
   // Never used: compaction does not stream.
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ResponsesEncoder {
+  func encoder(promptTokens: Int) -> ResponsesEncoder {
     ResponsesEncoder(
-      format: ResponsesFormat(request: request, tokens: TokenTexts(tokenizer: nil, endOfText: [])), reader: readers[0])
+      format: ResponsesFormat(request: request, tokens: TokenTexts(tokenizer: nil, endOfText: [])))
   }
 
   func response(_ answers: [Answer]) -> JSONValue {

@@ -17,31 +17,24 @@ final class AccessRecord: @unchecked Sendable {
 
   func begin(model: String) { lock.withLock { self.model = model } }
 
-  /// The engine has reported on the answer, which was submitted at that time if its phases are of interest.
-  func note(_ event: Event, submitted: Double? = nil) {
-    if case .promptProgress = event { return }
+  /// A part of an answer has arrived, which was submitted at that time if its phases are of interest.
+  func note(_ segment: AnswerSegment, submitted: Double? = nil) {
+    if case .progress = segment { return }
     lock.withLock {
-      if firstToken == nil { firstToken = monotonicSeconds() }
-      guard case .finished(let completion) = event else { return }
-      promptTokens += completion.usage.promptTokens
-      cachedTokens += completion.usage.cachedTokens
-      completionTokens += completion.usage.completionTokens
-      finishes.append(completion.finishReason.rawValue)
-      if let submitted { answers.append(AnswerTimes(submitted: submitted, timings: completion.timings)) }
-    }
-  }
-
-  /// A part of an answer has been parsed: notes when tool calls begin and end.
-  func noteCall(_ segment: OutputSegment) {
-    switch segment {
-    case .toolCallBegin(_, let name):
-      let call = CallTimes(name: Self.plain(name, 100), begin: monotonicSeconds())
-      lock.withLock { if calls.count < Self.maximumCalls { calls.append(call) } }
-    case .toolCallEnd:
-      lock.withLock {
-        if let last = calls.indices.last, calls[last].end == nil { calls[last].end = monotonicSeconds() }
+      let now = monotonicSeconds()
+      if firstToken == nil { firstToken = now }
+      switch segment {
+      case .callBegin(_, _, let name):
+        if calls.count < Self.maximumCalls { calls.append(CallTimes(name: Self.plain(name, 100), begin: now)) }
+      case .callEnd: if let last = calls.indices.last, calls[last].end == nil { calls[last].end = now }
+      case .finished(let completion, _):
+        promptTokens += completion.usage.promptTokens
+        cachedTokens += completion.usage.cachedTokens
+        completionTokens += completion.usage.completionTokens
+        finishes.append(completion.finishReason.rawValue)
+        if let submitted { answers.append(AnswerTimes(submitted: submitted, timings: completion.timings)) }
+      default: break
       }
-    default: break
     }
   }
 

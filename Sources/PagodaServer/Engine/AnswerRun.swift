@@ -28,24 +28,24 @@ final class AnswerRun: @unchecked Sendable {
     let submitted = monotonicSeconds()
     let cancel: @Sendable () -> Void
     do {
-      cancel = try generator.engine.start(request) { [self, generator, record] event in
-        if case .promptProgress = event {} else { tokens.release() }
-        record.note(event, submitted: submitted)
-        if case .token = event { gaps.note() }
-        if case .finished(let completion) = event {
+      cancel = try generator.engine.start(request) { [self, generator, record] segment in
+        if case .progress = segment {} else { tokens.release() }
+        record.note(segment, submitted: submitted)
+        if case .token = segment { gaps.note() }
+        if case .finished(let completion, _) = segment {
           // Before the client can know: a router that sends its next request at once must find the place free.
           generator.admission.leave()
           generator.metrics.ended(completion)
           ended(completion)
         }
-        deliver(index, .engine(event))
+        deliver(index, .success(segment))
       } end: { [generator, record] error in
         tokens.release()
         guard let error else { return }
         generator.admission.leave()
         generator.metrics.ended(nil)
         record.fail()
-        deliver(index, .failed(error))
+        deliver(index, .failure(error))
       }
     } catch {
       tokens.release()

@@ -4,7 +4,9 @@ import PagodaKit
 extension Generation {
   /// Nil if nothing must be enforced. The prompt shows the call format that the template asked for.
   func callGrammar(prompt: String) -> String? {
-    guard !tools.isEmpty, forcedCall != nil || grammar != nil || !toolList.strict.isEmpty || !allowsParallelCalls else {
+    guard !tools.isEmpty,
+      forcedCall != nil || request.grammar != nil || !toolList.strict.isEmpty || !allowsParallelCalls
+    else {
       return nil
     }
     var members: [JSONValue.Member] = [
@@ -12,7 +14,7 @@ extension Generation {
       .init(key: "mode", value: .string(forcedCall == nil ? "auto" : "required")),
       .init(key: "parallel", value: .bool(allowsParallelCalls)), .init(key: "tools", value: .array(callable)),
     ]
-    switch grammar {
+    switch request.grammar {
     case nil: break
     case .jsonObject:
       let any: JSONValue = .object(["type": .string("object"), "additionalProperties": .bool(true)])

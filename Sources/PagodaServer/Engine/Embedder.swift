@@ -80,7 +80,7 @@ final class Embedder: @unchecked Sendable {
       switch result {
       case .success(let (embedding, completion)):
         vectors[index] = embedding
-        exchange.record.note(.finished(completion))
+        exchange.record.note(.finished(completion, reasoningTokens: 0))
       case .failure(let error):
         failure = failure ?? error
         exchange.record.fail()

@@ -53,14 +53,14 @@ extension Generator {
     let part = generation.promptField
     if count == 0 { throw APIError.invalid("the prompt is empty", param: part) }
     if count >= context { throw tooLong(count, part) }
-    guard let wanted = generation.sampling.maximumTokens else {
+    guard let wanted = generation.request.sampling.maximumTokens else {
       return generation.defaultTokensWithLogprobs.flatMap { count + $0 < context ? $0 : nil }
     }
     return count + wanted > context ? context - count : nil
   }
 }
 
-/// A prompt ready for the engine, and the parser of its answers.
+/// A prompt ready for the engine, and how its answers are read.
 struct PreparedPrompt: Sendable {
   var ids: [Int32]
   var opening: OutputParser.Opening
@@ -70,8 +70,4 @@ struct PreparedPrompt: Sendable {
   var hasThinkingTags = true  // see EncodedPrompt
   var images: [PlacedImage] = []
   var omittedMessages = 0  // left out at the start of the conversation, see ContextPolicy
-
-  func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {
-    try AnswerReader(opening: opening, tools: tools, thinking: thinking)
-  }
 }

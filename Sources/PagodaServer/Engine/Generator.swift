@@ -10,8 +10,9 @@ protocol AnswerFormat: Sendable {
   var streamType: String { get }
   /// Unknown fields of the request, which were ignored.
   var unknownFields: [String] { get }
-  /// Readers, and the answers built from them, are ordered by prompt and then by answer.
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> Encoder
+  /// - Parameter promptTokens: of all prompts together.
+  func encoder(promptTokens: Int) -> Encoder
+  /// Answers are ordered by prompt and then by answer.
   func response(_ answers: [Answer]) -> JSONValue
   /// An answer in progress, and how to end it early; `ended` is called when it is over.
   func began(cancel: @escaping @Sendable () -> Void)
@@ -45,7 +46,6 @@ final class Generator: Sendable {
   let metrics: ModelMetrics
   let pendingEvents: Int
   private let grammars: GrammarPool
-  private let thinking: ThinkingTokens
   let fillInMiddle: FillInMiddle?
 
   init(engine: Engine, admission: Admission, grammars: GrammarPool, metrics: ModelMetrics, pendingEvents: Int) {
@@ -54,7 +54,6 @@ final class Generator: Sendable {
     self.grammars = grammars
     self.metrics = metrics
     self.pendingEvents = pendingEvents
-    thinking = ThinkingTokens(engine.tokenizer)
     fillInMiddle = FillInMiddle(engine.tokenizer)
   }
 
@@ -80,7 +79,7 @@ final class Generator: Sendable {
     let isCompiled = prompts.allSatisfy { engine.hasGrammar(of: start.constraint(of: $0)) }
     if isCompiled { return try begin(start, format: format, on: exchange, dispatch: dispatch) }
     do {
-      try grammars.add(key: generation.shareID) { [self] in
+      try grammars.add(key: generation.request.shareID ?? "") { [self] in
         compile(start, format, exchange) {
           dispatch { [self] in
             answering(exchange, format) { try begin(start, format: format, on: exchange, dispatch: dispatch) }
@@ -101,8 +100,7 @@ final class Generator: Sendable {
 
     /// A request whose constraint is that of the prompt's answers.
     func constraint(of prompt: PreparedPrompt) -> Request {
-      var request = Request(prompt: .tokens([]))
-      request.grammar = generation.grammar
+      var request = generation.request
       request.callGrammar = prompt.callGrammar
       return request
     }
@@ -140,16 +138,6 @@ final class Generator: Sendable {
     _ admitted: Start, format: some AnswerFormat, on exchange: Exchange, dispatch: @escaping Dispatch
   ) throws {
     let (generation, prompts, logprobBytes) = (admitted.generation, admitted.prompts, admitted.logprobBytes)
-    let readers: [AnswerReader]
-    do {
-      readers = try prompts.flatMap { prompt in
-        try (0..<generation.answers).map { _ in try prompt.reader(thinking) }
-      }
-      for reader in readers { reader.record = exchange.record }
-    } catch {
-      leave(admitted)
-      throw error
-    }
     let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation) + Self.omissionHeaders(prompts)
     let run = AnswerRun(self, exchange.record, sequences: generation.sequenceCount)
     format.began { [weak run] in run?.cancel() }
@@ -159,7 +147,7 @@ final class Generator: Sendable {
     }
     if generation.isStream {
       let tokens = prompts.reduce(0) { $0 + $1.ids.count }
-      let encoder = format.encoder(readers, promptTokens: tokens)
+      let encoder = format.encoder(promptTokens: tokens)
       let body = StreamBody(encoder, maximumPending: pendingEvents) { [weak exchange] in exchange?.stopWork() }
       try start(run, generation, prompts, ended: format.ended) { body.push(.event(choice: $0, $1)) }
       exchange.reply(
@@ -169,7 +157,7 @@ final class Generator: Sendable {
             HTTPHeader("X-Accel-Buffering", "no"),
           ] + headers, body))
     } else {
-      let collector = AnswerCollector(readers) { [admission] answers in
+      let collector = AnswerCollector(generation.sequenceCount) { [admission] answers in
         dispatch {
           exchange.reply(.whole(Self.response(answers, format, headers)))
           admission.leave(logprobBytes: logprobBytes)
@@ -209,32 +197,26 @@ final class Generator: Sendable {
     ended: () -> Void, deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
     for index in 0..<generation.sequenceCount {
-      // The engine returns the raw text: the reader separates reasoning and tool calls.
       let prompt = prompts[index / generation.answers]
-      var request = Request(prompt: .tokens(prompt.ids), sampling: generation.sampling)
+      var request = generation.request
+      request.prompt = .tokens(prompt.ids)
+      request.answerForm = AnswerForm(opening: prompt.opening, tools: prompt.tools)
       if case .middle = generation.prompts[index / generation.answers], !request.sampling.ignoresEndOfText {
         request.sampling.stopTokens += fillInMiddle?.stopTokens ?? []
       }
       if let tokens = prompt.clampedTokens {
         // By default the thinking leaves room for the answer, as in the engine.
-        let isDefault = request.sampling.maximumTokens == nil && thinking.close != nil && prompt.hasThinkingTags
+        let isDefault =
+          request.sampling.maximumTokens == nil && engine.thinkingTokens.close != nil && prompt.hasThinkingTags
         if isDefault { request.sampling.thinkingBudget = request.sampling.thinkingBudget ?? tokens - tokens / 4 }
         request.sampling.maximumTokens = tokens
       }
       request.hasThinkingTags = prompt.hasThinkingTags
       request.placedImages = prompt.images
-      request.grammar = generation.grammar
-      request.priority = generation.priority
-      request.shareID = generation.shareID
       request.callGrammar = prompt.callGrammar
-      request.cacheSalt = generation.cacheSalt
-      request.lora = generation.lora
-      request.speculates = generation.speculates
-      request.promptProgressInterval = generation.progressInterval
       if let text = generation.prediction {
         request.predictionTokens = try engine.tokenizer?.encode(text, parsingSpecialTokens: false) ?? []
       }
-      request.promptLogProbabilities = generation.promptLogProbabilities
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
         try run.start(request, tokens: prompt.ids.count, index: index, deliver: deliver)
@@ -264,9 +246,9 @@ extension Generator {
     if message.hasPrefix("image ") {
       return APIError.invalid(message, param: generation.promptField, code: "invalid_image")
     }
-    let isAboutTools = message.hasPrefix("tool ") || (generation.grammar == nil && generation.forcedCall != nil)
+    let isAboutTools = message.hasPrefix("tool ") || (generation.request.grammar == nil && generation.forcedCall != nil)
     if isAboutTools { return APIError.invalid(message, param: "tools", code: "invalid_schema") }
-    if generation.grammar == nil { return error }
+    if generation.request.grammar == nil { return error }
     return APIError.invalid(message, param: generation.grammarField, code: "invalid_schema")
   }
 }

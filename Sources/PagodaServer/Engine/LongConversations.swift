@@ -6,7 +6,7 @@ extension Generator {
   func encode(_ chat: ChatPrompt, of generation: Generation, omitted: inout Int) throws -> EncodedPrompt {
     do {
       guard generation.contextPolicy == .trim else { return try engine.encode(chat) }
-      let trimmed = try engine.encodeTrimmed(chat, maximumTokens: generation.sampling.maximumTokens)
+      let trimmed = try engine.encodeTrimmed(chat, maximumTokens: generation.request.sampling.maximumTokens)
       omitted = trimmed.omittedMessages
       return trimmed.encoded
     } catch PagodaError.resourceExhausted(let message) {

@@ -114,11 +114,11 @@ final class Reranker: @unchecked Sendable {
     request.shareID = service.guarding.shareID(of: exchange.head)
     let reply = Reply()
     do {
-      let cancel = try service.engine.start(request) { [exchange] event in
-        if case .token(let token) = event { reply.token = token }
-        if case .finished(let completion) = event {
+      let cancel = try service.engine.start(request) { [exchange] segment in
+        if case .token(let token, _) = segment { reply.token = token }
+        if case .finished(let completion, _) = segment {
           reply.completion = completion
-          if yes == nil { exchange.record.note(event) }
+          if yes == nil { exchange.record.note(segment) }
         }
       } end: { error in
         self.take(reply, error, tokens, index, yes: yes)

@@ -9,7 +9,7 @@ struct LlamaFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> LlamaEncoder { LlamaEncoder(format: self) }
+  func encoder(promptTokens: Int) -> LlamaEncoder { LlamaEncoder(format: self) }
 
   func response(_ answers: [Answer]) -> JSONValue {
     let answer = answers[0]
@@ -23,7 +23,7 @@ struct LlamaFormat: AnswerFormat {
       .init(key: "index", value: .integer(0)), .init(key: "content", value: .string(text)),
       .init(key: "tokens", value: .array(ids)), .init(key: "stop", value: .bool(completion != nil)),
     ]
-    if request.generation.sampling.topLogProbabilities != nil {
+    if request.generation.request.sampling.topLogProbabilities != nil {
       members.append(
         .init(key: "completion_probabilities", value: tokens.chatLogprobs(list)["content"] ?? .array([])))
     }
@@ -75,16 +75,16 @@ struct LlamaEncoder: StreamEncoder {
     case .keepAlive: return (": keep-alive\n\n", false)
     case .text(let text): return (text, false)
     case .cut(let reason): return (failure(reason), true)
-    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
-    case .event(_, .engine(let event)):
-      switch event {
+    case .event(_, .failure(let error)): return (failure(APIError(error)), true)
+    case .event(_, .success(let segment)):
+      switch segment {
       case .text(let text), .reasoning(let text): return (part(text), false)
       // not asked for
-      case .toolCall, .rejectedToolCall, .toolFailed, .promptProgress, .contextTrimmed: return ("", false)
-      case .token(let token):
+      case .callBegin, .callArguments, .callEnd, .rejected, .progress, .trimmed: return ("", false)
+      case .token(let token, _):
         waiting.append(token)
         return ("", false)
-      case .finished(let completion): return (part("", completion: completion), true)
+      case .finished(let completion, _): return (part("", completion: completion), true)
       }
     }
   }

@@ -21,13 +21,13 @@ struct LlamaRequest: Sendable {
       guard schema.objectValue != nil else {
         throw APIError.invalid("json_schema must be an object", param: "json_schema")
       }
-      (generation.grammar, generation.grammarField) = (.jsonSchema(schema.text), "json_schema")
+      (generation.request.grammar, generation.grammarField) = (.jsonSchema(schema.text), "json_schema")
     }
     if let grammar = try fields.string("grammar"), !grammar.isEmpty {
-      if generation.grammar != nil {
+      if generation.request.grammar != nil {
         throw APIError.invalid("grammar and json_schema exclude each other", param: "grammar")
       }
-      (generation.grammar, generation.grammarField) = (.gbnf(grammar), "grammar")
+      (generation.request.grammar, generation.grammarField) = (.gbnf(grammar), "grammar")
     }
   }
 }

@@ -10,9 +10,7 @@ struct OllamaFormat: AnswerFormat {
   var unknownFields: [String] { request.unknownFields }
   var streamType: String { "application/x-ndjson" }
 
-  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> OllamaEncoder {
-    OllamaEncoder(format: self, reader: readers[0])
-  }
+  func encoder(promptTokens: Int) -> OllamaEncoder { OllamaEncoder(format: self) }
 
   func response(_ answers: [Answer]) -> JSONValue {
     let answer = answers[0]
@@ -94,14 +92,10 @@ struct OllamaPart {
 
 struct OllamaEncoder: StreamEncoder {
   let format: OllamaFormat
-  private let reader: AnswerReader
   private var call: ToolCall?  // a call whose arguments are still arriving: Ollama sends calls whole
   private var waiting: [TokenInfo] = []  // tokens whose text has not been sent yet
 
-  init(format: OllamaFormat, reader: AnswerReader) {
-    self.format = format
-    self.reader = reader
-  }
+  init(format: OllamaFormat) { self.format = format }
 
   mutating func opening() -> String { "" }
 
@@ -110,15 +104,10 @@ struct OllamaEncoder: StreamEncoder {
     case .keepAlive: return (" ", false)  // a space before the next object; an empty line would not be JSON
     case .text(let text): return (text, false)
     case .cut(let reason): return (failure(reason), true)
-    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
-    case .event(_, .engine(let event)):
-      var text = ""
-      var isLast = false
-      for segment in reader.read(event) {
-        text += encode(segment)
-        if case .finished = segment { isLast = true }
-      }
-      return (text, isLast)
+    case .event(_, .failure(let error)): return (failure(APIError(error)), true)
+    case .event(_, .success(let segment)):
+      if case .finished = segment { return (encode(segment), true) }
+      return (encode(segment), false)
     }
   }
 
@@ -126,8 +115,8 @@ struct OllamaEncoder: StreamEncoder {
     switch segment {
     case .text(let text): return line(OllamaPart(text: text))
     case .reasoning(let text): return line(OllamaPart(thinking: text))
-    case .progress: break
-    case .callBegin(_, let id, let name): call = ToolCall(id: id, name: name)
+    case .progress, .trimmed: break
+    case .callBegin(_, let id, let name): call = ToolCall(id: id, name: name, arguments: "")
     case .callArguments(_, let text): call?.arguments += text
     case .callEnd:
       guard let call else { return "" }

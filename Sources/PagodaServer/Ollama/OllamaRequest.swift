@@ -47,7 +47,7 @@ struct OllamaRequest: Sendable {
     generation.limitField = "num_predict"
     generation.promptField = kind == .chat ? "messages" : "prompt"
     generation.tools = tools
-    generation.grammar = grammar
+    generation.request.grammar = grammar
     generation.grammarField = "format"
     self.generation = generation
   }

@@ -24,7 +24,7 @@ extension Service {
     let hello = JSONValue.object(["role": .string("user"), "content": .string("Hello!")])
     let prompt = try? engine.encode(ChatPrompt(messages: [hello], tools: [tool], variables: []))
     if prompt?.text.contains("pagoda_probe_tool") == true { list.append("tools") }
-    if ThinkingTokens(engine.tokenizer).close != nil { list.append("thinking") }
+    if engine.thinkingTokens.close != nil { list.append("thinking") }
     if engine.info.readsImages { list.append("vision") }
     return list
   }
