@@ -95,7 +95,9 @@ enum PagodaCLI {
     } catch let error as HubError {
       Terminal.report(error.message)
     } catch let error as PagodaError {
-      Terminal.report(arguments.namingSources(namingFlags(error.message)))
+      Terminal.report(arguments.namingSources(error.message))
+    } catch let error as RefusedField {
+      Terminal.report(arguments.namingSources(error.named(.flags).message))
     } catch {
       Terminal.report(error.localizedDescription)
     }

@@ -85,17 +85,15 @@ import Testing
     }
   }
 
-  @Test func messages_of_the_core_name_options() throws {
-    #expect(namingFlags("max_num_seqs must be 1 to 4096, not 0") == "--max-num-seqs must be 1 to 4096, not 0")
-    #expect(namingFlags("maximumSequences must be 1 to 4096, not 0") == "--max-num-seqs must be 1 to 4096, not 0")
-    #expect(
-      namingFlags("kv_cache_bytes of 5 bytes holds no KV block") == "--kv-cache-memory of 5 bytes holds no KV block")
-    #expect(
-      namingFlags("expert_memory_bytes needs a model with a mixture of experts")
-        == "--expert-memory needs a model with a mixture of experts")
-    #expect(namingFlags("speculation must be auto") == "--speculate must be auto")
-    #expect(namingFlags("the speculation of head_dim") == "the speculation of head_dim")
-    let refused = try Program.run("info", "--max-model-len", "100000000")
-    #expect(refused.status == 1 && refused.errors.contains("--max-model-len 100000000 is more"), "\(refused.errors)")
+  @Test func errors_about_fields_of_the_core_name_options() throws {
+    let options = Set(Command.all.flatMap { $0.options.map { "--" + $0.name } })
+    for (field, flag) in FieldNames.flags.names { #expect(options.contains(flag), "\(field) is no option \(flag)") }
+    for (given, message) in [
+      (["--max-model-len", "100000000"], "--max-model-len 100000000 is more"),
+      (["--kv-cache-memory", "5"], "--kv-cache-memory of 5 bytes is less"),
+    ] {
+      let refused = try Program.run(["info"] + given)
+      #expect(refused.status == 1 && refused.errors.contains(message), "\(refused.errors)")
+    }
   }
 }

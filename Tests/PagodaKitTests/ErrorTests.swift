@@ -96,6 +96,16 @@ import Testing
     #expect(try #require(error).code == "shut_down")
   }
 
+  @Test func a_field_is_renamed_where_the_message_has_it_as_a_word() {
+    func message(_ text: String) -> String {
+      RefusedField("dtype", .unsupported(text)).named(FieldNames(["dtype": "--dtype"])).message
+    }
+    #expect(message("dtype \"x\" is unknown") == "--dtype \"x\" is unknown")
+    #expect(message("kv_dtype and dtype[0]; dtype") == "kv_dtype and --dtype[0]; dtype")
+    #expect(message("no number format of weights") == "no number format of weights")
+    #expect(RefusedField("top_p", .invalidArgument("top_p")).named(FieldNames([:])) == .invalidArgument("top_p"))
+  }
+
   @Test(arguments: [
     ("maximumSequences", EngineOptions(maximumSequences: -1)),
     ("maximumSequences", EngineOptions(maximumSequences: 9999)),

@@ -55,6 +55,29 @@ import Testing
     #expect(try client.response().answer?.contains("Paris") == true)
   }
 
+  /// Each is found by the engine, which has its own names for some of the fields.
+  @Test func fields_that_the_engine_refuses_have_their_own_names() async throws {
+    let server = try await Shared.server
+    let schema = #"{"type":"json_schema","json_schema":{"schema":{"type":"string","pattern":"("}}}"#
+    let tool =
+      #"[{"type":"function","function":{"name":"f","strict":true,"parameters":{"type":"object","#
+      + #""properties":{"a":{"type":"string","pattern":"("}}}}}]"#
+    for (path, field, value, message) in [
+      ("/v1/chat/completions", "stop_token_ids", "[1000000]", "stop_token_ids[0] must be a token id"),
+      ("/v1/chat/completions", "min_tokens", "99", "min_tokens must be in [0, 4], got 99"),
+      ("/v1/chat/completions", "response_format", schema, "pattern"),
+      ("/v1/chat/completions", "tools", tool, "tool 'f'"),
+      ("/v1/completions", "response_format", schema, "pattern"),
+    ] {
+      let prompt = path.contains("chat") ? #""messages":[{"role":"user","content":"x"}]"# : #""prompt":"x""#
+      let response = try server.post(path, "{\(prompt),\"max_tokens\":4,\"\(field)\":\(value)}")
+      #expect(response.status == 400 && response.error["param"]?.stringValue == field, "\(response.text)")
+      #expect(response.error["message"]?.stringValue?.contains(message) == true, "\(response.text)")
+      let isSchema = ["response_format", "tools"].contains(field)
+      #expect((response.error["code"]?.stringValue == "invalid_schema") == isSchema, "\(response.text)")
+    }
+  }
+
   @Test func large_fields_are_refused() async throws {
     let server = try await Shared.server
     let biases = (0..<70_000).map { "\"\($0)\":1" }.joined(separator: ",")

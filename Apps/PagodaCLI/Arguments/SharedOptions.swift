@@ -105,6 +105,7 @@ extension Arguments {
   func engineOptions() throws -> EngineOptions {
     let counts = Int64(1)...Int64(Int32.max)
     var options = EngineOptions()
+    options.fieldNames = .flags
     if let name = string("device") {
       guard let device = EngineOptions.Device(name) else {
         throw UsageError("--device is '\(name)'; it must be one of auto, cpu, metal, cuda, software, reference")

@@ -9,10 +9,10 @@ extension Engine {
   }
 
   /// Compiles the constraint of a request, so that its submission takes no time for it. May take half a second of CPU
-  /// time; throws if the constraint cannot be enforced.
+  /// time; throws ``RefusedField`` if the constraint cannot be enforced.
   package func compileGrammar(of request: Request) throws {
     guard let grammar = request.grammarSpec(calls: request.callGrammar) else { return }
-    try core.engine.compile_grammar(grammar).throwIfError()
+    if let error = core.engine.compile_grammar(grammar).error { throw error }
   }
 }
 

@@ -17,13 +17,13 @@ extension Engine {
     let watcher = LoadWatcher(progress)
     return try await withTaskCancellationHandler {
       try await offCooperativePool {
-        let options = try options.core()
+        let coreOptions = try options.core()
         var status = pagoda.Status()
         let engine = withExtendedLifetime(watcher) {
           pagoda.load_engine(
-            source.core, options, continueLoad, Unmanaged.passUnretained(watcher).toOpaque(), &status)
+            source.core, coreOptions, continueLoad, Unmanaged.passUnretained(watcher).toOpaque(), &status)
         }
-        try namingProperties { try status.throwIfError() }
+        try status.throwIfError(naming: options.fieldNames)
         guard let engine else { throw PagodaError.internal("the model did not load and gave no reason") }
         return Engine(engine)
       }
@@ -40,7 +40,7 @@ extension Engine {
     let source = try source.present()
     return try await offCooperativePool {
       let result = try pagoda.inspect_model(source.core, options.core())
-      try namingProperties { try result.status.throwIfError() }
+      try result.status.throwIfError(naming: options.fieldNames)
       return ModelInfo(result.info)
     }
   }

@@ -39,6 +39,7 @@ extension Engine {
 
   /// Queues a request without a logit processor; its segments arrive on the engine's thread, then `end` is called once.
   /// A cancelled request, also one that the engine's end cancelled, ends with `finished`. Returns the cancellation.
+  /// Throws ``RefusedField`` for a field that the core refuses.
   package func start(
     _ request: Request, deliver: @escaping @Sendable (AnswerSegment) -> Void,
     end: @escaping @Sendable (PagodaError?) -> Void
@@ -108,7 +109,7 @@ extension Engine {
     if trimmed.omittedMessages > 0 { deliver(.trimmed(omittedMessages: trimmed.omittedMessages)) }
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
-    if let error = PagodaError(result.status) {
+    if let error = result.status.error {
       retained.release()
       throw error
     }

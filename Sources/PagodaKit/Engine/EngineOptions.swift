@@ -96,6 +96,9 @@ public struct EngineOptions: Hashable, Sendable {
   /// Seconds of silence after which a stage counts as lost; nil means 4.
   public var pipelineTimeout: Double?
 
+  /// What errors call the options.
+  package var fieldNames = FieldNames.properties
+
   /// Options; those not given have their defaults.
   public init(
     device: Device = .automatic, dtype: WeightFormat? = nil, quantize: Quantization = .automatic,
@@ -154,54 +157,54 @@ extension EngineOptions {
     options.rope_scaling = std.string(ropeScaling?.description ?? "")
     options.keep_weights = weightCache
     options.weight_cache = std.string(weightCacheFolder ?? "")
-    options.weight_cache_disk_bytes = try Self.chosen(weightCacheDiskBytes, "weightCacheDiskBytes")
-    options.expert_memory_bytes = try Self.chosen(expertMemoryBytes, "expertMemoryBytes")
-    options.num_threads = try Self.chosen(threadCount, "threadCount")
+    options.weight_cache_disk_bytes = try chosen(weightCacheDiskBytes, "weight_cache_disk_bytes")
+    options.expert_memory_bytes = try chosen(expertMemoryBytes, "expert_memory_bytes")
+    options.num_threads = try chosen(threadCount, "num_threads")
     options.max_num_seqs = Int32(clamping: maximumSequences)
-    options.max_num_batched_tokens = try Self.chosen(maximumBatchedTokens, "maximumBatchedTokens")
+    options.max_num_batched_tokens = try chosen(maximumBatchedTokens, "max_num_batched_tokens")
     if let time = maximumStepMilliseconds {
-      guard time > 0 else { throw Self.notPositive("maximumStepMilliseconds", time) }
+      guard time > 0 else { throw notPositive("max_step_ms", time) }
       options.max_step_ms = time == .infinity ? -1 : time
     }
     options.block_size = Int32(clamping: blockSize)
     options.vision = vision
     options.vision_file = std.string(visionFile ?? "")
     if maximumImageTokens != nil {
-      options.max_image_tokens = try Self.chosen(maximumImageTokens, "maximumImageTokens")
+      options.max_image_tokens = try chosen(maximumImageTokens, "max_image_tokens")
     }
     if let bytes = imageCacheBytes { options.image_cache_bytes = bytes }
-    options.max_model_len = try Self.chosen(maximumModelLength, "maximumModelLength")
-    options.num_kv_blocks = try Self.chosen(kvBlockCount, "kvBlockCount")
-    options.kv_cache_bytes = try Self.chosen(kvCacheBytes, "kvCacheBytes")
+    options.max_model_len = try chosen(maximumModelLength, "max_model_len")
+    options.num_kv_blocks = try chosen(kvBlockCount, "num_kv_blocks")
+    options.kv_cache_bytes = try chosen(kvCacheBytes, "kv_cache_bytes")
     options.prefix_cache = prefixCache
-    options.checkpoint_bytes = try Self.chosen(checkpointBytes, "checkpointBytes")
-    options.host_cache_bytes = try Self.chosen(hostCacheBytes, "hostCacheBytes")
+    options.checkpoint_bytes = try chosen(checkpointBytes, "checkpoint_bytes")
+    options.host_cache_bytes = try chosen(hostCacheBytes, "host_cache_bytes")
     options.prefix_cache_dir = std.string(prefixCacheFolder ?? "")
-    options.prefix_cache_disk_bytes = try Self.chosen(prefixCacheDiskBytes, "prefixCacheDiskBytes")
+    options.prefix_cache_disk_bytes = try chosen(prefixCacheDiskBytes, "prefix_cache_disk_bytes")
     options.identify_content = sharesPrefixes
     options.speculation = std.string(speculation.rawValue)
     options.identify = makesFingerprint
-    options.max_drafts = try Self.chosen(maximumDrafts, "maximumDrafts")
+    options.max_drafts = try chosen(maximumDrafts, "max_drafts")
     for adapter in loras { options.loras.push_back(adapter.core) }
-    options.lora_bytes = try Self.chosen(loraBytes, "loraBytes")
+    options.lora_bytes = try chosen(loraBytes, "lora_bytes")
     options.pipeline = std.string(pipeline?.description ?? "")
     options.pipeline_split = std.string((pipelineSplit ?? []).map(String.init).joined(separator: ","))
     if let seconds = pipelineTimeout {
-      guard seconds > 0 else { throw Self.notPositive("pipelineTimeout", seconds) }
+      guard seconds > 0 else { throw notPositive("pipeline_timeout_ms", seconds) }
       options.pipeline_timeout_ms = Int32(clamping: Int64(min(seconds, 1e6) * 1000))
     }
     return options
   }
 
-  private static func chosen<Value: FixedWidthInteger, Result: FixedWidthInteger>(
-    _ value: Value?, _ name: String
+  private func chosen<Value: FixedWidthInteger, Result: FixedWidthInteger>(
+    _ value: Value?, _ field: String
   ) throws -> Result {
     guard let value else { return 0 }
-    guard value > 0 else { throw notPositive(name, value) }
+    guard value > 0 else { throw notPositive(field, value) }
     return Result(clamping: value)
   }
 
-  private static func notPositive(_ name: String, _ value: some CustomStringConvertible) -> PagodaError {
-    .invalidArgument("\(name) is \(value); it must be above 0, or nil for the default")
+  private func notPositive(_ field: String, _ value: some CustomStringConvertible) -> PagodaError {
+    .invalidArgument("\(fieldNames[field]) is \(value); it must be above 0, or nil for the default")
   }
 }

@@ -21,13 +21,13 @@ public enum PipelineStage {
     let source = try await source.here()
     let logger = StageLogger(log)
     try await offCooperativePool {
-      let options = try options.core()
+      let coreOptions = try options.core()
       let status = withExtendedLifetime(logger) {
         pagoda.run_stage(
-          source.core, options, std.string(address ?? "mpi"), writeStageLine,
+          source.core, coreOptions, std.string(address ?? "mpi"), writeStageLine,
           Unmanaged.passUnretained(logger).toOpaque())
       }
-      try status.throwIfError()
+      try status.throwIfError(naming: options.fieldNames)
     }
   }
 

@@ -82,13 +82,13 @@ public struct SpeculationBench: Hashable, Sendable {
     _ source: ModelSource, options: EngineOptions, report: @escaping @Sendable (Row) -> Void
   ) async throws {
     try await offCooperativePool {
-      let options = try options.core()
+      let coreOptions = try options.core()
       let reporter = RowReporter(report)
       let context = Unmanaged.passUnretained(reporter).toOpaque()
       let status = withExtendedLifetime(reporter) {
-        pagoda.bench_speculation(source.core, options, core, reportRow, context)
+        pagoda.bench_speculation(source.core, coreOptions, core, reportRow, context)
       }
-      try status.throwIfError()
+      try status.throwIfError(naming: options.fieldNames)
     }
   }
 

@@ -45,7 +45,7 @@ extension Request.Grammar {
 
 extension SamplingParameters {
   func core(defaults: GenerationDefaults, tokenizer: Tokenizer?) throws -> pagoda.SamplingParams {
-    if maximumTokens == 0 { throw PagodaError.invalidArgument("max_tokens must be at least 1, got 0") }
+    if maximumTokens == 0 { throw RefusedField("max_tokens", .invalidArgument("max_tokens must be at least 1, got 0")) }
     var params = pagoda.SamplingParams()
     params.temperature = Float(temperature ?? defaults.temperature ?? 0)
     params.top_k = Int32(clamping: topK ?? defaults.topK ?? 0)
@@ -92,7 +92,8 @@ extension SamplingParameters {
   private func bannedTokens(_ tokenizer: Tokenizer?) throws -> [[Int32]] {
     if badWords.isEmpty { return [] }
     guard let tokenizer else {
-      throw PagodaError.invalidArgument("bad_words need a tokenizer, and this model folder has none")
+      throw RefusedField(
+        "bad_words", .invalidArgument("bad_words need a tokenizer, and this model folder has none"))
     }
     return try badWords.flatMap { word in
       let bare = String(word.drop { $0 == " " })

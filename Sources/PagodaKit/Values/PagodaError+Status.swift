@@ -26,9 +26,17 @@ extension PagodaError {
 }
 
 extension pagoda.Status {
-  /// Throws the status as an error, unless it is ok; work that was cancelled throws `CancellationError`.
-  func throwIfError() throws {
+  /// Nil if the status is ok. A ``RefusedField`` if the error is about a field of the options or of a request.
+  var error: (any Error)? {
+    guard let error = PagodaError(self) else { return nil }
+    return field.map { RefusedField(String(cString: $0), error) } ?? error
+  }
+
+  /// Throws the status as an error, unless it is ok; work that was cancelled throws `CancellationError`. The message
+  /// names fields by `names`.
+  func throwIfError(naming names: FieldNames = .properties) throws {
     if code == .cancelled { throw CancellationError() }
-    if let error = PagodaError(self) { throw error }
+    if let refused = error as? RefusedField { throw refused.named(names) }
+    if let error { throw error }
   }
 }

@@ -68,6 +68,7 @@ extension APIError {
     case let error as APIError: self = error
     case let error as FieldError: self.init(error)
     case let error as PagodaError: self.init(error)
+    case let error as RefusedField: self.init(error.error)
     default: self = APIError(status: 500, message: "\(error)", type: "server_error", code: "internal")
     }
   }

@@ -231,34 +231,28 @@ final class Generator: Sendable {
 }
 
 extension Generator {
-  /// Adds the request field that caused it to an error of the core. Messages about sampling start with the core's name
-  /// of the field; all others are about the schema, if the request has one.
+  /// An error of the core under the request's own name for the field. A schema or a grammar has many places, and an
+  /// image no name, so that clients tell those by a code.
   private static func refusal(_ error: any Error, _ generation: Generation) -> any Error {
-    guard let message = (error as? PagodaError)?.refusal else { return error }
-    let word = String(message.prefix { $0.isLetter || $0 == "_" })
-    let renamed = [
-      "max_tokens": generation.limitField, "stop_ids": "stop_token_ids", "num_top_logprobs": "top_logprobs",
-    ]
-    let field = renamed[word] ?? word
-    if FieldTable.sampling.union(["top_logprobs", "cache_salt", generation.limitField]).contains(field) {
-      return APIError.invalid(field + message.dropFirst(word.count), param: field)
+    guard let refused = error as? RefusedField else { return error }
+    switch refused.error {
+    case .invalidArgument, .unsupported, .resourceExhausted: break
+    default: return refused.error
     }
-    if message.hasPrefix("image ") {
-      return APIError.invalid(message, param: generation.promptField, code: "invalid_image")
+    func invalid(_ param: String, code: String? = nil) -> APIError {
+      let names = FieldNames([refused.field: param])
+      return .invalid((code == nil ? refused.named(names) : refused.error).message, param: param, code: code)
     }
-    let isAboutTools = message.hasPrefix("tool ") || (generation.request.grammar == nil && generation.forcedCall != nil)
-    if isAboutTools { return APIError.invalid(message, param: "tools", code: "invalid_schema") }
-    if generation.request.grammar == nil { return error }
-    return APIError.invalid(message, param: generation.grammarField, code: "invalid_schema")
-  }
-}
-
-extension PagodaError {
-  /// The message of an error that the request caused.
-  fileprivate var refusal: String? {
-    switch self {
-    case .invalidArgument(let message), .unsupported(let message), .resourceExhausted(let message): message
-    default: nil
+    return switch refused.field {
+    case "max_tokens": invalid(generation.limitField)
+    case "stop_ids": invalid("stop_token_ids")
+    case "num_top_logprobs": invalid("top_logprobs")
+    case "num_prompt_logprobs": invalid("prompt_logprobs")
+    case "prompt_ids": invalid(generation.promptField)
+    case "images": invalid(generation.promptField, code: "invalid_image")
+    case "grammar": invalid(generation.grammarField, code: "invalid_schema")
+    case "tools": invalid("tools", code: "invalid_schema")
+    default: invalid(refused.field)
     }
   }
 }
