@@ -73,7 +73,7 @@ public struct Message: Hashable, Sendable {
 
 extension Message {
   /// The text of all parts, without the images. Text that spells a control token stays text. Setting it replaces the
-  /// text and keeps the images, before it.
+  /// text; images are kept and come before it.
   public var content: String {
     get {
       if case .text(let text)? = parts.first, parts.count == 1 { return text }

@@ -42,8 +42,8 @@ public struct Embedding: Hashable, Sendable {
 }
 
 extension Engine {
-  /// The vector of a text, of length 1. Any model produces one; models trained for it, such as Qwen3-Embedding, give
-  /// texts of similar meaning similar vectors.
+  /// The vector of a text, of length 1. Any model produces one, but only models trained for it, such as Qwen3-Embedding,
+  /// give texts of similar meaning similar vectors.
   public func embed(_ text: String, pooling: Pooling = .last) async throws -> Embedding {
     let tokens = try embeddingTokens(of: text)
     let cancellation = Cancellation()

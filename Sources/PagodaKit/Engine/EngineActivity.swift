@@ -17,7 +17,7 @@ public struct EngineActivity: Hashable, Sendable {
       case preempted
     }
 
-    /// Identifies a request of the engine, in order of arrival.
+    /// Identifies the request; later requests have larger ids.
     public var id: UInt64
     /// Its state.
     public var state: State

@@ -27,14 +27,14 @@ public struct EngineOptions: Hashable, Sendable {
   /// Maximum total size of the files in the folder; nil means 64 GiB, and without `weightCacheFolder` also at most a
   /// quarter of the disk's free space. The least recently used files are removed first.
   public var weightCacheDiskBytes: Int64?
-  /// Memory for the experts of mixtures, which are then read from the model's files when a step needs them; nil means
+  /// Memory in bytes for the experts of mixtures, which are then read from the model's files when a step needs them; nil means
   /// all experts, or on the CPU, if the model does not fit, what the rest of it leaves. Answers are bit-identical. Only
   /// the CPU can read experts during a step.
   public var expertMemoryBytes: Int64?
   /// Worker threads; nil means one per core.
   public var threadCount: Int?
-  /// Maximum number of running sequences; further requests wait. 0 means 16, and on a GPU with memory of its own that
-  /// drives no screen as many as the memory can serve, up to 256.
+  /// Maximum number of running sequences; further requests wait. 0 means 16; on a GPU with dedicated memory that drives
+  /// no screen, it means as many as the memory can serve, up to 256.
   public var maximumSequences = 16
   /// Maximum tokens per step, prompts and answers together; nil means 256 on a CPU, 512 with Metal and 2048 with CUDA.
   public var maximumBatchedTokens: Int?
@@ -48,7 +48,7 @@ public struct EngineOptions: Hashable, Sendable {
   public var vision = true
   /// The file with the vision tower of a GGUF model (`mmproj-F16.gguf`); nil means the one beside the model.
   public var visionFile: String?
-  /// Maximum tokens of one image; larger images are made smaller. nil means 4096. The memory of the vision tower grows
+  /// Maximum tokens of one image; larger images are made smaller. Nil means 4096. The memory of the vision tower grows
   /// with it.
   public var maximumImageTokens: Int?
   /// Maximum bytes of the vision tower's results that are kept for later prompts with the same images; nil means
@@ -72,8 +72,8 @@ public struct EngineOptions: Hashable, Sendable {
   public var prefixCacheFolder: String?
   /// Maximum total size of the files in `prefixCacheFolder`; nil means 8 GiB.
   public var prefixCacheDiskBytes: Int64?
-  /// Identifies the model of a prefix file by the whole content of the model's files instead of their modification
-  /// times and a sample, for prefixes shared between machines. Loading then reads every file twice.
+  /// Whether prefix files are tied to the whole content of the model's files instead of modification times and a sample,
+  /// so that machines can share them. Loading then reads every file of the model twice.
   public var sharesPrefixes = false
 
   /// Whether ``ModelInfo/fingerprint`` is computed when the engine loads; costs one step of 20 tokens.
@@ -85,8 +85,8 @@ public struct EngineOptions: Hashable, Sendable {
 
   /// LoRA adapters that requests can choose by name; see ``Request/lora``.
   public var loras: [LoraAdapter] = []
-  /// Memory for the numbers of all LoRA adapters; nil means exactly what `loras` take. More lets
-  /// ``Engine/loadLora(_:)`` load others later.
+  /// Memory in bytes for all LoRA adapters; nil means exactly what `loras` take. More lets ``Engine/loadLora(_:)`` load
+  /// others later.
   public var loraBytes: Int64?
 
   /// Stages on other machines that run the later layers of the model, in order; nil means this machine alone.

@@ -19,7 +19,7 @@ public struct LoraAdapter: Hashable, Sendable {
   public var name: String
   /// The path of its folder.
   public var folder: String
-  /// Its size in the device's memory; nil before it is loaded.
+  /// Its size in the device's memory, in bytes; nil before it is loaded.
   public var byteCount: Int64?
 
   /// An adapter to load.

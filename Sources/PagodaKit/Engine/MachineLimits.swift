@@ -25,7 +25,7 @@ public struct MachineLimits: Hashable, Sendable {
 
   /// Number of threads; 0 for a GPU.
   public var threadCount: Int
-  /// Memory bandwidth far beyond the caches: reading, or for a GPU reading and writing.
+  /// Memory bandwidth for data much larger than the caches: of reads, and on a GPU of reads and writes together.
   public var readBytesPerSecond: Double
   /// Products of 8-bit integers.
   public var int8: Peak

@@ -61,8 +61,8 @@ extension Engine {
   /// Whether the device times its operations from the next step on; slightly reduces speed.
   public func setProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled, false) }
 
-  /// Whether a GPU runs one launch at a time from the next step on and times its kernels instead; much slower. Other
-  /// devices time their operations.
+  /// Whether a GPU times its kernels instead of operations. From the next step on it then runs one launch at a time,
+  /// which is much slower. Other devices time their operations, as with ``setProfiling(_:)``.
   public func setKernelProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled, true) }
 
   /// Totals since the last call, after the step in flight. Empty if profiling is off or not supported by the device.

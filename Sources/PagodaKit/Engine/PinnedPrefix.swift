@@ -26,7 +26,7 @@ public final class PinnedPrefix: @unchecked Sendable {
 
   deinit { unpin() }
 
-  /// Leaves the prefix to the cache's usual order; once, further calls have no effect.
+  /// Ends the pin: the cache may evict the prefix like any other. Further calls have no effect.
   public func unpin() { core?.engine.unpin_prefix(id) }
 }
 

@@ -9,7 +9,7 @@ internal import Foundation
 /// try await PipelineStage.run(model, options: EngineOptions(), address: ":9000") { print($0) }
 /// ```
 public enum PipelineStage {
-  /// Serves one engine after another; returns only when it cannot start or, under MPI, when the first rank has ended.
+  /// Serves one engine after another. Throws if it cannot start; returns only under MPI, when the first rank has ended.
   /// - Parameters:
   ///   - source: the model, the same as the engine's.
   ///   - options: only the device, threads, weight cache and pipeline timeout are used.

@@ -9,7 +9,7 @@
 public struct ModelInfo: Hashable, Sendable {
   /// The architecture's name in `config.json`.
   public var architecture: String = ""
-  /// The family: `qwen3_5`, `qwen3`, `qwen2`, `llama`.
+  /// The family, such as `qwen3_5` or `llama`.
   public var family: String = ""
   /// Total number of layers.
   public var layerCount: Int = 0
@@ -25,7 +25,7 @@ public struct ModelInfo: Hashable, Sendable {
   public var contextLength: Int = 0
   /// Number of parameters in use.
   public var parameterCount: Int64 = 0
-  /// The matrices that a token is multiplied by; of experts, only those that it is routed to.
+  /// The matrices that each token is multiplied with; of experts, only those that it is routed to.
   public var layerMatrices = MatrixSum()
   /// The output matrix for the logits; only tokens whose successor is sampled are multiplied with it.
   public var headMatrix = MatrixSum()
@@ -51,8 +51,8 @@ public struct ModelInfo: Hashable, Sendable {
   public var skippedTensors: [String] = []
   /// What loading took; nil if nothing was loaded, as with `Engine.inspect`.
   public var load: LoadSummary?
-  /// How the weight cache was used during loading, or why it could not be, or from `Engine.inspect` how it would be; nil
-  /// if it is not used. See ``EngineOptions/weightCache``.
+  /// How loading used the weight cache, or why it could not; from `Engine.inspect`, how it would. Nil if the cache is not
+  /// used. See ``EngineOptions/weightCache``.
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32] = []
@@ -127,8 +127,8 @@ public struct MemoryPlan: Hashable, Sendable {
   public var expertBytes: Int64 = 0
   /// The experts that a token is multiplied with.
   public var expertTokenBytes: Int64 = 0
-  /// Bytes of experts that a token lacks in memory if all experts are equally likely; in answers some are used more
-  /// often than others, and fewer are read.
+  /// Bytes of experts that a token would read from files if all experts were equally likely. Answers read fewer, because
+  /// they use some experts more often than others.
   public var expertReadBytesPerToken: Int64 {
     guard expertMemoryBytes > 0, expertBytes > expertMemoryBytes else { return 0 }
     return Int64(Double(expertTokenBytes) * (1 - Double(expertMemoryBytes) / Double(expertBytes)))
@@ -274,7 +274,7 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
   public var checkpointEvictions: Int64 = 0
   /// Requests that resumed from a saved state so far.
   public var checkpointHits: Int64 = 0
-  /// Token index at which the last near-miss diverged, a prompt whose blocks matched beyond the last saved state. Nil
+  /// Where the last near-miss diverged, as a token index: a prompt whose blocks matched beyond the last saved state. Nil
   /// if there was none.
   public var lastNearMiss: Int?
 

@@ -14,7 +14,7 @@
 /// ```
 ///
 /// The rule is called for one token after the other, on a thread of the request's own. While it runs, its request waits
-/// and all others go on. An answer with a rule is slower than others: the logits leave the device, a step cannot start
+/// and all others continue. An answer with a rule is slower than others: the logits leave the device, a step cannot start
 /// before the rule of the last one has ended, and no tokens are drafted. Prefer ``SamplingParameters/logitBias``,
 /// ``SamplingParameters/badWords`` and ``Request/grammar`` where they suffice.
 ///

@@ -13,7 +13,7 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var topK: Int?
   /// Keeps the most likely tokens that together reach this probability, in (0, 1].
   public var topP: Double?
-  /// Drops tokens less likely than this share of the most likely one, in [0, 1).
+  /// Drops tokens whose probability is below this share of the most likely token's, in [0, 1).
   public var minP: Double?
   /// Drops tokens whose logit is more than this many standard deviations below the highest; nil or 0 keeps all.
   public var topNSigma: Double?
@@ -23,7 +23,7 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var dynamicTemperature: DynamicTemperature?
   /// Penalises repetitions by their length; nil does not.
   public var dry: DRY?
-  /// Above 1, tokens of the prompt and of the answer become less likely to be repeated.
+  /// Above 1, tokens of the prompt and of the answer become less likely to be repeated; in (0, 10].
   public var repetitionPenalty: Double?
   /// Subtracted from the logit of tokens that the answer has used, in [-2, 2].
   public var presencePenalty: Double?

@@ -1,6 +1,6 @@
 // TextTokenizer: the interface shared by Pagoda's own tokenizer and those of other libraries.
 
-/// Text to token ids and back, and conversations to token ids.
+/// Text to token ids and back.
 ///
 /// ``Tokenizer`` is Pagoda's own. `HubTokenizer` of the product PagodaTransformers wraps those of swift-transformers
 /// and needs the package trait `Transformers`; without the trait no package is downloaded.
