@@ -2,7 +2,12 @@
 // describes the layout.
 #include "args/matmul.h"
 #include "row_source.h"
-#include "tiles.h"
+#include "wide_tile.h"
+
+// Where element i of a row is.
+METAL_FUNC ulong row_index(constant pagoda_args::MatmulRows& args, uint row, uint i) {
+  return args.tile_rows != 0 ? tiled_word(args.tile_rows, row, i / 2) * 2 + i % 2 : ulong(row) * args.padded_cols + i;
+}
 
 // Grid: [rows]
 [[max_total_threads_per_threadgroup(256)]]
@@ -29,8 +34,14 @@ kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
       for (uint j = 0; j < kQuads; ++j) {
         const uint i = first + 4 * tid + kWideRow * j;
         if (i < args.cols) {
-          *(device uint2*)(out + long(row) * args.padded_cols + i) =
-              uint2(pack_bfloat(v[j].x, v[j].y), pack_bfloat(v[j].z, v[j].w));
+          const uint2 words = uint2(pack_bfloat(v[j].x, v[j].y), pack_bfloat(v[j].z, v[j].w));
+          if (args.tile_rows != 0) {
+            device uint* tiled = (device uint*)(out);
+            tiled[tiled_word(args.tile_rows, row, i / 2)] = words.x;
+            tiled[tiled_word(args.tile_rows, row, i / 2 + 1)] = words.y;
+          } else {
+            *(device uint2*)(out + long(row) * args.padded_cols + i) = words;
+          }
         }
       }
     }
@@ -40,7 +51,7 @@ kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
     if (i < args.cols) {
       value = row_element(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), i);
     }
-    out[long(row) * args.padded_cols + i] = bfloat(value);
+    out[row_index(args, row, i)] = bfloat(value);
   }
 }
 
@@ -82,6 +93,6 @@ kernel void matmul_rows_f16(device const float* x [[buffer(0)]],
     if (i < args.cols) {
       value = row_element(from, weight, from_gate, args.source, (threadgroup const float*)(head_scales), i);
     }
-    out[long(row) * args.padded_cols + i] = half(value * scale);
+    out[row_index(args, row, i)] = half(value * scale);
   }
 }

@@ -10,8 +10,8 @@ struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
-  uint is_wide;  // whether rows can be read four elements at a time and have no padding
-  uint reserved;
+  uint is_wide;    // whether rows can be read four elements at a time and have no padding
+  uint tile_rows;  // of the layout of matmul_wide (wide_tile.h), a multiple of 8; 0: rows are in order
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");

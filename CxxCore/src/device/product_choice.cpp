@@ -97,7 +97,7 @@ void choose_products(Device& device, std::span<const ProductShape> shapes, const
   auto* products = dynamic_cast<TensorProducts*>(&device);
   std::vector<ProductShape> tried;
   for (const ProductShape& shape : shapes)
-    if (shape.format != WeightFormat::f32) tried.push_back(shape);
+    if (shape.format != WeightFormat::f32 && !is_stored(shape.format)) tried.push_back(shape);
   if (products == nullptr || !products->has_tensor_products() || tried.empty()) return;
   const std::string path = verdict_path(device, *products, tried, options.verdict_folder);
   Verdict verdict = read(path);

@@ -32,8 +32,8 @@ class KernelTiming {
 };
 
 // Devices with two sets of kernels for products with weights of 16, 8 and 4 bits: the usual ones, and kernels for
-// matrix units, whose summation order is unspecified. The results differ in their bits, so that all products of a model
-// use one set.
+// matrix units. If their summation order is unspecified, the results differ in their bits, so that all products of a
+// model use one set.
 class TensorProducts {
  public:
   virtual ~TensorProducts() = default;
@@ -41,6 +41,8 @@ class TensorProducts {
   virtual bool has_tensor_products() const noexcept = 0;
   // Identifies the kernels and the system that compiles them: cached results apply while it is the same.
   virtual std::string tensor_version() const = 0;
+  // Whether they give the bits of the usual kernels: they are then used for many rows only.
+  virtual bool has_same_bits() const noexcept = 0;
   // For all products from now on.
   virtual void use_tensor_products(bool enabled) noexcept = 0;
   // Appended to the device's description from now on.

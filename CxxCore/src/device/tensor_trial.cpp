@@ -94,13 +94,17 @@ Result<double> best_seconds(TrialSide& side, int64_t rows, int times, const Tria
   return best;
 }
 
-// Seconds of all products of the request with weights of this shape.
-Result<double> request_seconds(TrialSide& side, const ProductShape& shape, const TrialOptions& options) {
+// Seconds of all products of the request with weights of this shape, or of those of the prompt alone.
+Result<double> request_seconds(TrialSide& side, const ProductShape& shape, bool has_answer,
+                               const TrialOptions& options) {
   double prompt = 0;
   if (!shape.is_head) {
     PAGODA_ASSIGN_OR_RETURN(prompt, best_seconds(side, kPromptRows, kPromptProducts, options));
   }
-  PAGODA_ASSIGN_OR_RETURN(const double decode, best_seconds(side, 1, kDecodeProducts, options));
+  double decode = 0;
+  if (has_answer) {
+    PAGODA_ASSIGN_OR_RETURN(decode, best_seconds(side, 1, kDecodeProducts, options));
+  }
   return static_cast<double>(shape.count) *
          (kPromptSteps * prompt / kPromptProducts + kDecodeSteps * decode / kDecodeProducts);
 }
@@ -115,6 +119,7 @@ Result<double> try_tensor_products(Device& tested, TensorProducts& products, Dev
     TensorProducts& products;
     ~Reset() { products.use_tensor_products(false); }
   } const reset{products};
+  const bool has_answer = !products.has_same_bits();  // otherwise both compute it by the same kernels
   double usual = 0, tensor = 0;
   for (const ProductShape& shape : shapes) {
     const TrialNumbers numbers(shape.cols);
@@ -127,9 +132,9 @@ Result<double> try_tensor_products(Device& tested, TensorProducts& products, Dev
     std::vector<float> first;
     PAGODA_RETURN_IF_ERROR(check_bits(side, products, shape, first));
     PAGODA_RETURN_IF_ERROR(check_numbers(side, products, trusted, shape, numbers, sampled, first));
-    PAGODA_ASSIGN_OR_RETURN(const double usual_seconds, request_seconds(side, shape, options));
+    PAGODA_ASSIGN_OR_RETURN(const double usual_seconds, request_seconds(side, shape, has_answer, options));
     products.use_tensor_products(true);
-    PAGODA_ASSIGN_OR_RETURN(const double tensor_seconds, request_seconds(side, shape, options));
+    PAGODA_ASSIGN_OR_RETURN(const double tensor_seconds, request_seconds(side, shape, has_answer, options));
     usual += usual_seconds;
     tensor += tensor_seconds;
   }

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "device/device.h"
+#include "device/gpu/kernels_version.h"
 
 namespace pagoda::device::gpu {
 
@@ -99,6 +100,13 @@ class Backend {
   // Whether the machine has the matrix units that the kernels of matmul_tensor are for. They may still fail to
   // compile.
   virtual bool has_tensor_units() const noexcept { return false; }
+
+  // Whether the kernels for those units are matmul_wide: they give the bits of the usual ones, and compute only
+  // products of many rows.
+  virtual bool has_wide_products() const noexcept { return false; }
+
+  // Identifies what compiles kernels, with the sources; cached results of a trial apply while it is the same.
+  virtual std::string kernels_version() const { return metal_kernels_version(); }
 
   // Whether launches do anything. If not, weights need no content.
   virtual bool runs_launches() const noexcept { return true; }

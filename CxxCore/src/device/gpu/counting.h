@@ -46,6 +46,8 @@ class CountingBackend final : public Backend, private Pending {
   bool overlaps_launches() const noexcept override { return inner_->overlaps_launches(); }
   bool has_few_registers() const noexcept override { return inner_->has_few_registers(); }
   bool has_tensor_units() const noexcept override { return inner_->has_tensor_units(); }
+  bool has_wide_products() const noexcept override { return inner_->has_wide_products(); }
+  std::string kernels_version() const override { return inner_->kernels_version(); }
   bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
   int64_t take_barriers() noexcept override { return inner_->take_barriers(); }

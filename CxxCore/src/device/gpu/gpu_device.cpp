@@ -6,7 +6,6 @@
 #include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
-#include "device/gpu/kernels_version.h"
 #include "device/gpu/weights/weight_loader.h"
 #include "device/host/host_memory.h"
 #include "device/joined_weight.h"
@@ -72,7 +71,8 @@ class GpuDevice final : public Device,
     return check_gdn(needs.k_dim);
   }
   bool has_tensor_products() const noexcept override { return backend_->has_tensor_units(); }
-  std::string tensor_version() const override { return metal_kernels_version(); }
+  std::string tensor_version() const override { return backend_->kernels_version(); }
+  bool has_same_bits() const noexcept override { return backend_->has_wide_products(); }
   void use_tensor_products(bool enabled) noexcept override { encoder_.set_tensor_products(enabled); }
   void describe_products(const std::string& text) override { info_.description = backend_->info().description + text; }
   Status health() noexcept override {

@@ -43,7 +43,8 @@ class GpuEncoder final : public Encoder, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
-  // Whether products of 16-bit and quantised weights use matmul_tensor, including those of one row.
+  // Whether products of 16-bit and quantised weights use the kernels for matrix units: matmul_wide for many rows, or
+  // matmul_tensor for any number.
   void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
 
   bool can(Op op) const noexcept override {  // the ops of Qwen4-Exp run on the CPU
@@ -123,7 +124,9 @@ class GpuEncoder final : public Encoder, private Pending {
   void matmul_float(const Product&, const GpuWeight&) noexcept;
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
   void matmul_tensor(const Product&, const GpuWeight&) noexcept;
-  bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&) noexcept;
+  bool takes_wide(const Product&, const GpuWeight&) const noexcept;
+  void matmul_wide(const Product&, const GpuWeight&) noexcept;
+  bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&, int64_t tile_rows = 0) noexcept;
   void sort_by_expert(const ExpertMatmulArgs&, int64_t tile_rows) noexcept;
   void expert_sums(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
   void expert_products(const ExpertMatmulArgs&, const GpuWeight&) noexcept;

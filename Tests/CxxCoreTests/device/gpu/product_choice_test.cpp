@@ -35,11 +35,11 @@ struct Stage {
     options.trial = {.seconds = [this] { return seconds; }, .rounds = 1};
   }
   // The end of the device's description.
-  std::string play(Plays plays, std::span<const ProductShape> shapes = kOne) {
+  std::string play(Plays plays, std::span<const ProductShape> shapes = kOne, bool is_wide = false) {
     auto inner = software::SoftwareBackend::create();
     if (!inner.is_ok()) return inner.status.message;
     const std::string before = (*inner)->info().description;
-    auto device = make_gpu_device(std::make_unique<TensorPart>(std::move(*inner), plays, seconds));
+    auto device = make_gpu_device(std::make_unique<TensorPart>(std::move(*inner), plays, seconds, is_wide));
     choose_products(*device, shapes, options);
     const std::string& after = device->info().description;
     CHECK(after.starts_with(before));
@@ -64,6 +64,15 @@ PAGODA_TEST(gpu_product_choice_uses_kernels_that_pass_and_caches_the_result) {
   CHECK_EQ(stage.num_trials, 1);
   // There is no verdict for other shapes.
   CHECK_EQ(stage.play(Plays::well, kOne), std::string(", tensor units not tried yet"));
+}
+
+// Products of few rows are the same either way and may take any part of a request's time.
+PAGODA_TEST(gpu_product_choice_compares_prompts_alone_if_the_bits_are_the_same) {
+  Stage stage("prompts");
+  constexpr ProductShape kShape[] = {{.rows = 70, .cols = 64}};
+  CHECK(stage.play(Plays::well, kShape, true).starts_with(", products on tensor units: 0.50 "));
+  Stage other("whole_requests");
+  CHECK(other.play(Plays::slowly, kShape, true).starts_with(", tensor units not used: 2.00 "));
 }
 
 PAGODA_TEST(gpu_product_choice_keeps_the_usual_kernels_where_they_are_faster) {

@@ -27,8 +27,9 @@ class TensorPart final : public Backend {
     not_at_all,      // does not compile
     without_memory,
   };
-  TensorPart(std::unique_ptr<software::SoftwareBackend> inner, Plays plays, double& seconds)
-      : inner_(std::move(inner)), plays_(plays), seconds_(seconds) {
+  // is_wide: the kernels are matmul_wide.
+  TensorPart(std::unique_ptr<software::SoftwareBackend> inner, Plays plays, double& seconds, bool is_wide = false)
+      : inner_(std::move(inner)), plays_(plays), seconds_(seconds), is_wide_(is_wide) {
     const std::vector<float> scales(kMostRows, 2e-3f);
     rough_ = std::move(*inner_->allocate(scales.size() * sizeof(float), "scales"));
     (void)inner_->upload(*rough_, 0, scales.data(), scales.size() * sizeof(float));
@@ -36,6 +37,7 @@ class TensorPart final : public Backend {
 
   const DeviceInfo& info() const noexcept override { return inner_->info(); }
   bool has_tensor_units() const noexcept override { return true; }
+  bool has_wide_products() const noexcept override { return is_wide_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     if (plays_ == Plays::without_memory) return make_error(StatusCode::out_of_memory, label + ": no memory");
     return inner_->allocate(size_bytes, label);
@@ -47,7 +49,7 @@ class TensorPart final : public Backend {
     return inner_->download(from, offset_bytes, to, size_bytes);
   }
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override {
-    const bool is_tensor = kernel.starts_with("matmul_tensor");
+    const bool is_tensor = kernel.starts_with(is_wide_ ? "matmul_wide" : "matmul_tensor");
     if (is_tensor && plays_ == Plays::not_at_all)
       return make_error(StatusCode::internal, "does not compile:\n  1 | static_assert failed");
     auto made = inner_->pipeline(kernel, constants);
@@ -92,6 +94,7 @@ class TensorPart final : public Backend {
   std::unique_ptr<software::SoftwareBackend> inner_;
   Plays plays_;
   double& seconds_;
+  bool is_wide_;
   std::vector<const Pipeline*> tensors_, usual_;
   std::unique_ptr<Buffer> rough_;  // scales of rows
 };

@@ -48,10 +48,18 @@ Hash128Value Compiler::key(std::string_view text, const std::vector<std::string>
   return hash.value();
 }
 
+std::string Compiler::version() const {
+  int major = 0, minor = 0;
+  nvrtc_.nvrtcVersion(&major, &minor);
+  return concat("NVRTC ", major, ".", minor);
+}
+
 Result<std::vector<char>> Compiler::compile(const KernelInfo& kernel, const KernelSource& source,
                                             std::span<const Constant> constants) const {
   std::vector<std::string> options = options_of(kernel, constants);
-  options.push_back(arch_);
+  // Only there does the compiler know the instructions of matmul_wide; all other code stays as it is.
+  const bool is_wide = kernel.file == "matmul_wide" && arch_.ends_with("sm_90");
+  options.push_back(is_wide ? arch_ + "a" : arch_);
   const std::string text = cuda_text(source);
   if (!cache_.is_open()) return run_nvrtc(kernel, text, options);
   const Hash128Value key_of_code = key(text, options);

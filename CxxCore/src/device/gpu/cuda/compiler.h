@@ -19,6 +19,8 @@ class Compiler {
  public:
   Compiler(const Nvrtc& nvrtc, int major, int minor, CodeCache cache = {});
 
+  std::string version() const;
+
   // `kernel` is the only entry point of `source` that is compiled; all its constants are given. The message of an error
   // contains the compiler's output.
   Result<std::vector<char>> compile(const KernelInfo& kernel, const KernelSource& source,

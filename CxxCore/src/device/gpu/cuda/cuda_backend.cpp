@@ -15,10 +15,16 @@
 
 namespace pagoda::device::gpu::cuda {
 
+// Four stages of 192 rows of 128 bytes, their barriers, and room to align them: see multiply_wide.
+constexpr uint32_t kWideSharedBytes = 4 * 192 * 128 + 4 * 16 + 1024;
+
 // A kernel with its constants; compiled in the first step that launches it.
 struct CudaPipeline final : Pipeline {
   CudaPipeline(const Driver& driver, const KernelInfo& kernel, const KernelSource& source)
-      : driver(driver), kernel(kernel), source(source) {}
+      : driver(driver),
+        kernel(kernel),
+        source(source),
+        shared_bytes(kernel.file == "matmul_wide" ? kWideSharedBytes : 0) {}
   ~CudaPipeline() override {
     if (module != nullptr) driver.cuModuleUnload(module);
   }
@@ -26,12 +32,18 @@ struct CudaPipeline final : Pipeline {
     const std::string symbol(kernel.name);
     if (module == nullptr)
       PAGODA_RETURN_IF_ERROR(cuda_status(driver, driver.cuModuleLoadData(&module, code.data()), symbol.c_str()));
-    return cuda_status(driver, driver.cuModuleGetFunction(&function, module, symbol.c_str()), symbol.c_str());
+    PAGODA_RETURN_IF_ERROR(
+        cuda_status(driver, driver.cuModuleGetFunction(&function, module, symbol.c_str()), symbol.c_str()));
+    if (shared_bytes == 0) return ok_status();
+    const CudaResult raised = driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(shared_bytes));
+    if (raised != kCudaSuccess) function = nullptr;
+    return cuda_status(driver, raised, symbol.c_str());
   }
 
   const Driver& driver;
   const KernelInfo& kernel;
   const KernelSource& source;
+  const uint32_t shared_bytes;      // beside what its text declares, which can be 48 KiB at most
   std::vector<Constant> constants;  // under the kernel's own names
   mutable Handle module = nullptr, function = nullptr;
 };
@@ -117,13 +129,12 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   const bool is_known = driver.cuDeviceGetAttribute(&has_timeout, kKernelTimeout, device) == kCudaSuccess;
   if (is_known && has_timeout != 0) info.max_step_seconds = 0.1;  // it draws a screen too
   info.runs_beside_host = true;
-  const bool overlaps = major >= 9;  // kernels then wait for their inputs themselves
   return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),
-                                                      Compiler(nvrtc, major, minor, std::move(cache)), overlaps));
+                                                      Compiler(nvrtc, major, minor, std::move(cache)), major, minor));
 }
 
 CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files, int device, Handle context,
-                         Handle stream, DeviceInfo info, Compiler compiler, bool overlaps)
+                         Handle stream, DeviceInfo info, Compiler compiler, int major, int minor)
     : driver_(driver),
       files_(files),
       device_(device),
@@ -131,7 +142,8 @@ CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files
       stream_(stream),
       info_(std::move(info)),
       compiler_(std::move(compiler)),
-      graphs_(driver_, stream, overlaps) {
+      has_warpgroups_(major == 9 && minor == 0),
+      graphs_(driver_, stream, major >= 9) {  // kernels then wait for their inputs themselves
   constexpr unsigned kNonBlocking = 1;
   driver_.cuStreamCreate(&copy_stream_, kNonBlocking);  // without it copies use the default stream
   driver_.cuEventCreate(&begin_, 0);                    // without them a step has no timing, but everything else works
@@ -149,6 +161,8 @@ CudaBackend::~CudaBackend() {
   driver_.cuStreamDestroy_v2(stream_);
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
 }
+
+std::string CudaBackend::kernels_version() const { return cuda_kernels_version() + ", " + compiler_.version(); }
 
 Result<std::unique_ptr<Buffer>> CudaBackend::allocate(size_t size_bytes, const std::string& label) {
   driver_.cuCtxSetCurrent(context_);
@@ -256,6 +270,7 @@ void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threa
   Launch& made = graphs_.add();
   made.groups = groups;
   made.threads = threads;
+  made.shared_bytes = pipeline.shared_bytes;
   for (const BindingInfo& info : kernel.bindings) {
     const Binding& given =
         *std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.index == info.index; });

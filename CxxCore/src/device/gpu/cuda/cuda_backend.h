@@ -47,11 +47,14 @@ class CudaBackend final : public Backend, public DeviceHealth, public UploadsBes
 
   const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }
   bool overlaps_launches() const noexcept override { return graphs_.overlaps(); }
+  bool has_tensor_units() const noexcept override { return has_warpgroups_; }
+  bool has_wide_products() const noexcept override { return has_warpgroups_; }
+  std::string kernels_version() const override;
   StepTimes take_step_times() noexcept override { return std::exchange(times_, {}); }
 
  private:
   CudaBackend(const Driver& driver, std::span<const KernelFile> files, int device, Handle context, Handle stream,
-              DeviceInfo info, Compiler compiler, bool overlaps);
+              DeviceInfo info, Compiler compiler, int major, int minor);
   Status wait() noexcept override;
   void record(const CudaPipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings);
   Status make_pipelines();
@@ -66,6 +69,7 @@ class CudaBackend final : public Backend, public DeviceHealth, public UploadsBes
   Handle begin_ = nullptr, end_ = nullptr;  // events around the step
   DeviceInfo info_;
   Compiler compiler_;
+  bool has_warpgroups_;  // compute capability 9.0; later ones have other instructions
   StepGraphs graphs_;
   HazardTracker hazards_;
   std::vector<const CudaPipeline*> step_;  // of the launches recorded in graphs_; their functions are set at the end

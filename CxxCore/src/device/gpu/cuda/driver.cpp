@@ -76,6 +76,7 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   FIND(cuModuleLoadData);
   FIND(cuModuleUnload);
   FIND(cuModuleGetFunction);
+  FIND(cuFuncSetAttribute);
   FIND(cuGraphCreate);
   FIND(cuGraphDestroy);
   FIND(cuGraphAddKernelNode_v2);

@@ -16,6 +16,7 @@ using DeviceAddress = uint64_t;
 using Handle = void*;  // contexts, streams, modules, functions, graphs, nodes, events: opaque
 
 constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2;
+constexpr int kMaxDynamicShared = 8;  // an attribute of a function
 enum DeviceAttribute : int { kMultiprocessors = 16, kKernelTimeout = 17, kMajor = 75, kMinor = 76 };
 
 // CUDA_KERNEL_NODE_PARAMS_v2.
@@ -63,6 +64,7 @@ struct Driver {
   CudaResult (*cuModuleLoadData)(Handle*, const void*);
   CudaResult (*cuModuleUnload)(Handle);
   CudaResult (*cuModuleGetFunction)(Handle*, Handle, const char*);
+  CudaResult (*cuFuncSetAttribute)(Handle, int, int);
   CudaResult (*cuGraphCreate)(Handle*, unsigned);
   CudaResult (*cuGraphDestroy)(Handle);
   CudaResult (*cuGraphAddKernelNode_v2)(Handle*, Handle, const Handle*, size_t, const KernelNode*);

@@ -14,6 +14,7 @@ struct NodeArgs {
     node.function = launch.function;
     node.grid_x = launch.groups.x, node.grid_y = launch.groups.y, node.grid_z = launch.groups.z;
     node.block_x = launch.threads.x, node.block_y = launch.threads.y, node.block_z = launch.threads.z;
+    node.shared_bytes = launch.shared_bytes;
     node.params = values.data();
   }
   std::array<void*, Launch::kMaxParams> values;

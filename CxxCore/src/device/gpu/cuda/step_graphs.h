@@ -29,8 +29,9 @@ struct Launch {
 
   Handle function = nullptr;
   Size3 groups, threads;
-  LaunchRange after;         // launches of this step that must finish first
-  bool begins_early = true;  // if `after` is one launch and the GPU supports it
+  uint32_t shared_bytes = 0;  // of dynamic threadgroup memory; the function determines it
+  LaunchRange after;          // launches of this step that must finish first
+  bool begins_early = true;   // if `after` is one launch and the GPU supports it
   uint32_t num_params = 0, params_bytes = 0;
   std::array<uint32_t, kMaxParams> param_offsets;  // offsets in params
   alignas(16) std::array<std::byte, kMaxParamsBytes> params;

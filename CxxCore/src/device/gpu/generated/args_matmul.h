@@ -11,7 +11,7 @@ struct MatmulRows {
   uint cols;
   uint padded_cols;
   uint is_wide;
-  uint reserved;
+  uint tile_rows;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");

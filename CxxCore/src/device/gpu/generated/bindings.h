@@ -269,18 +269,29 @@ inline constexpr KernelId s8_4 = {144, "matmul_tiles_s8_4"};
 inline constexpr KernelId s8f_4 = {145, "matmul_tiles_s8f_4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
+namespace matmul_wide {
+inline constexpr KernelId f16_16 = {146, "matmul_wide_f16_16"};
+inline constexpr KernelId bf16_16 = {147, "matmul_wide_bf16_16"};
+inline constexpr KernelId q8_16 = {148, "matmul_wide_q8_16"};
+inline constexpr KernelId q4_16 = {149, "matmul_wide_q4_16"};
+inline constexpr KernelId f16_24 = {150, "matmul_wide_f16_24"};
+inline constexpr KernelId bf16_24 = {151, "matmul_wide_bf16_24"};
+inline constexpr KernelId q8_24 = {152, "matmul_wide_q8_24"};
+inline constexpr KernelId q4_24 = {153, "matmul_wide_q4_24"};
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
+}  // namespace matmul_wide
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {146, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {147, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {148, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {149, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {150, "paged_attention_bf16_2"};
-inline constexpr KernelId i8_1 = {151, "paged_attention_i8_1"};
-inline constexpr KernelId i8_2 = {152, "paged_attention_i8_2"};
+inline constexpr KernelId f32_1 = {154, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {155, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {156, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {157, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {158, "paged_attention_bf16_2"};
+inline constexpr KernelId i8_1 = {159, "paged_attention_i8_1"};
+inline constexpr KernelId i8_2 = {160, "paged_attention_i8_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {153, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {161, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -290,77 +301,77 @@ inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {154, "qk_norm_rope"};
+inline constexpr KernelId kernel = {162, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {155, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {156, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {157, "reshape_and_cache_bf16"};
-inline constexpr KernelId i8 = {158, "reshape_and_cache_i8"};
+inline constexpr KernelId f32 = {163, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {164, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {165, "reshape_and_cache_bf16"};
+inline constexpr KernelId i8 = {166, "reshape_and_cache_i8"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {159, "rms_norm"};
+inline constexpr KernelId kernel = {167, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {160, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {161, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {162, "rope_and_cache_bf16"};
-inline constexpr KernelId i8 = {163, "rope_and_cache_i8"};
+inline constexpr KernelId f32 = {168, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {169, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {170, "rope_and_cache_bf16"};
+inline constexpr KernelId i8 = {171, "rope_and_cache_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {164, "route_experts"};
+inline constexpr KernelId kernel = {172, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {165, "sample_parts"};
+inline constexpr KernelId kernel = {173, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, args = 5 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {166, "sample"};
+inline constexpr KernelId kernel = {174, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sample_scores {
-inline constexpr KernelId kernel = {167, "sample_scores"};
+inline constexpr KernelId kernel = {175, "sample_scores"};
 enum Binding : int { logits = 0, rows = 1, found = 2, sums = 3, tokens = 4, scores = 5, args = 6 };
 }  // namespace sample_scores
 namespace sample_sums {
-inline constexpr KernelId kernel = {168, "sample_sums"};
+inline constexpr KernelId kernel = {176, "sample_sums"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, args = 6 };
 }  // namespace sample_sums
 namespace sample_anywhere {
-inline constexpr KernelId kernel = {169, "sample_anywhere"};
+inline constexpr KernelId kernel = {177, "sample_anywhere"};
 enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, tokens = 6, args = 7 };
 }  // namespace sample_anywhere
 namespace sample_whole {
-inline constexpr KernelId kernel = {170, "sample_whole"};
+inline constexpr KernelId kernel = {178, "sample_whole"};
 enum Binding : int { rows = 0, found = 1, sums = 2, tokens = 3, args = 4 };
 }  // namespace sample_whole
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {171, "sigmoid_gate"};
+inline constexpr KernelId kernel = {179, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {172, "zero_slots_words"};
-inline constexpr KernelId bytes = {173, "zero_slots_bytes"};
+inline constexpr KernelId words = {180, "zero_slots_words"};
+inline constexpr KernelId bytes = {181, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {174, "copy_slot_words"};
-inline constexpr KernelId bytes = {175, "copy_slot_bytes"};
+inline constexpr KernelId words = {182, "copy_slot_words"};
+inline constexpr KernelId bytes = {183, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {176, "token_attention_f32"};
-inline constexpr KernelId f16 = {177, "token_attention_f16"};
-inline constexpr KernelId bf16 = {178, "token_attention_bf16"};
-inline constexpr KernelId i8 = {179, "token_attention_i8"};
+inline constexpr KernelId f32 = {184, "token_attention_f32"};
+inline constexpr KernelId f16 = {185, "token_attention_f16"};
+inline constexpr KernelId bf16 = {186, "token_attention_bf16"};
+inline constexpr KernelId i8 = {187, "token_attention_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -369,5 +380,5 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 180;  // ids are below
+inline constexpr int kCount = 188;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

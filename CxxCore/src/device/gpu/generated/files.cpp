@@ -26,6 +26,7 @@ std::span<const KernelInfo> matmul_few_kernels() noexcept; KernelSource matmul_f
 std::span<const KernelInfo> matmul_rows_kernels() noexcept; KernelSource matmul_rows_source() noexcept;
 std::span<const KernelInfo> matmul_tensor_kernels() noexcept; KernelSource matmul_tensor_source() noexcept;
 std::span<const KernelInfo> matmul_tiles_kernels() noexcept; KernelSource matmul_tiles_source() noexcept;
+std::span<const KernelInfo> matmul_wide_kernels() noexcept; KernelSource matmul_wide_source() noexcept;
 std::span<const KernelInfo> paged_attention_kernels() noexcept; KernelSource paged_attention_source() noexcept;
 std::span<const KernelInfo> qk_norm_rope_kernels() noexcept; KernelSource qk_norm_rope_source() noexcept;
 std::span<const KernelInfo> reshape_and_cache_kernels() noexcept; KernelSource reshape_and_cache_source() noexcept;
@@ -65,6 +66,7 @@ std::span<const KernelFile> files() noexcept {
     {matmul_rows_kernels(), matmul_rows_source()},
     {matmul_tensor_kernels(), matmul_tensor_source()},
     {matmul_tiles_kernels(), matmul_tiles_source()},
+    {matmul_wide_kernels(), matmul_wide_source()},
     {paged_attention_kernels(), paged_attention_source()},
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},

@@ -5,8 +5,13 @@ namespace {
 # 3 "Shaders/matmul_rows.metal"
 #include "device/gpu/generated/args_matmul.h"
 #include "device/gpu/generated/row_source.h"
-#include "device/gpu/generated/tiles.h"
-# 9 "Shaders/matmul_rows.metal"
+#include "device/gpu/generated/wide_tile.h"
+
+
+METAL_FUNC ulong row_index(MSL_CONSTANT pagoda_args::MatmulRows& args, uint row, uint i) {
+  return args.tile_rows != 0 ? tiled_word(args.tile_rows, row, i / 2) * 2 + i % 2 : ulong(row) * args.padded_cols + i;
+}
+# 14 "Shaders/matmul_rows.metal"
 MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
                                MSL_DEVICE const float* weight ,
                                MSL_DEVICE const float* gate ,
@@ -30,8 +35,14 @@ MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
       for (uint j = 0; j < kQuads; ++j) {
         const uint i = first + 4 * tid + kWideRow * j;
         if (i < args.cols) {
-          *(MSL_DEVICE uint2*)(out + long(row) * args.padded_cols + i) =
-              uint2(pack_bfloat(v[j].x, v[j].y), pack_bfloat(v[j].z, v[j].w));
+          const uint2 words = uint2(pack_bfloat(v[j].x, v[j].y), pack_bfloat(v[j].z, v[j].w));
+          if (args.tile_rows != 0) {
+            MSL_DEVICE uint* tiled = (MSL_DEVICE uint*)(out);
+            tiled[tiled_word(args.tile_rows, row, i / 2)] = words.x;
+            tiled[tiled_word(args.tile_rows, row, i / 2 + 1)] = words.y;
+          } else {
+            *(MSL_DEVICE uint2*)(out + long(row) * args.padded_cols + i) = words;
+          }
         }
       }
     }
@@ -41,7 +52,7 @@ MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
     if (i < args.cols) {
       value = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i);
     }
-    out[long(row) * args.padded_cols + i] = bfloat(value);
+    out[row_index(args, row, i)] = bfloat(value);
   }
 }
 
@@ -51,7 +62,7 @@ METAL_FUNC float power_below(float magnitudes, bool inverse) {
   const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
   return as_type<float>(uint(127 + (inverse ? -shift : shift)) << 23);
 }
-# 56 "Shaders/matmul_rows.metal"
+# 67 "Shaders/matmul_rows.metal"
 MSL_KERNEL void matmul_rows_f16(MSL_DEVICE const float* x ,
                             MSL_DEVICE const float* weight ,
                             MSL_DEVICE const float* gate ,
@@ -81,7 +92,7 @@ MSL_KERNEL void matmul_rows_f16(MSL_DEVICE const float* x ,
     if (i < args.cols) {
       value = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i);
     }
-    out[long(row) * args.padded_cols + i] = half(value * scale);
+    out[row_index(args, row, i)] = half(value * scale);
   }
 }
 # 1 "matmul_rows.entries"

@@ -104,7 +104,9 @@ void GpuEncoder::launch_product(const Product& product) noexcept {
   if (!product.args.weight->pieces().empty()) return launch_pieces(product);
   const auto& weight = static_cast<const GpuWeight&>(*product.args.weight);
   if (weight.format() == WeightFormat::f32) matmul_float(product, weight);
-  else if (has_tensor_products_ && !is_stored(weight.kernel_format())) matmul_tensor(product, weight);
+  else if (takes_wide(product, weight)) matmul_wide(product, weight);
+  else if (has_tensor_products_ && !backend_.has_wide_products() && !is_stored(weight.kernel_format()))
+    matmul_tensor(product, weight);
   else matmul_packed(product, weight);
 }
 
@@ -130,13 +132,16 @@ void GpuEncoder::matmul_float(const Product& product, const GpuWeight& weight) n
          {a.x, {weight.buffer(), 0}, or_else(a.bias, a.x), a.out}, args);
 }
 
-// Converts activations to the form that the 16-bit, 8-bit and 4-bit kernels read, in scratch.
-bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight& weight) noexcept {
+// Converts activations to the form that the 16-bit, 8-bit and 4-bit kernels read, in scratch. tile_rows: see
+// MatmulRows.
+bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight& weight,
+                              int64_t tile_rows) noexcept {
   const WeightLayout& layout = weight.layout();
   if (!check_scratch(ScratchSizes::matmul(x.shape[0], layout.padded_cols), "matmul")) return false;
   pagoda_args::MatmulRows rows{};
   rows.cols = as_uint(weight.cols());
   rows.padded_cols = as_uint(layout.padded_cols);
+  rows.tile_rows = as_uint(tile_rows);
   rows.source.heads = rows.source.dim = 1;
   if (made != nullptr) rows.source = made->source;
   const Tensor& from = made != nullptr ? made->x : x;

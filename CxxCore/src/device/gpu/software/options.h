@@ -20,6 +20,7 @@ struct Options {
   bool reverse_launches = false;   // runs launches between two barriers in reverse: results must not depend on it
   bool forget_barriers = false;    // a planted defect: no launch waits for another
   bool has_tensor_units = false;   // reports those of matmul_tensor, which it can run in any case
+  bool has_wide_products = false;  // and has_tensor_units: those of matmul_wide instead
   uint32_t max_rounds = 1u << 31;  // of all loops of a threadgroup together; more is an endless loop
 };
 

@@ -32,6 +32,7 @@ class SoftwareBackend final : public Backend, private Pending {
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override;
   bool has_tensor_units() const noexcept override { return options_.has_tensor_units; }
+  bool has_wide_products() const noexcept override { return options_.has_wide_products; }
 
   void set_options(const Options& options) noexcept { options_ = options; }  // does not change the number of threads
   uint64_t num_launches() const noexcept { return num_launches_; }

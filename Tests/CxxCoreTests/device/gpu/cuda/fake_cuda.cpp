@@ -150,6 +150,10 @@ Driver fake_driver() {
     *function = handle(++made);
     return note_call("function", name);
   };
+  d.cuFuncSetAttribute = [](Handle, int attribute, int value) {
+    return fake_cuda().keeps_diary ? note_call("attribute", std::to_string(attribute) + " " + std::to_string(value))
+                                   : 0;
+  };
   d.cuGraphCreate = [](Handle* graph, unsigned) {
     *graph = handle(5);
     ++fake_cuda().live_graphs;

@@ -1,7 +1,7 @@
 // The whole portable subset for CUDA, including atomics and kernel inputs; the text of every kernel follows it.
 #pragma once
 
-#include "device/gpu/shim/cuda/matrix.h"
+#include "device/gpu/shim/cuda/warpgroup.h"
 
 namespace metal {
 
