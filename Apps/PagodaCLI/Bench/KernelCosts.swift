@@ -79,12 +79,12 @@ struct KernelCosts {
     full_attention_bf16_9 179 9216
     gated_rms_norm 27 0
     gather_rows 10 0
-    gdn_decode_128 154 1156
-    gdn_decode_256 238 2180
-    gdn_decode_conv_128 166 2176
-    gdn_decode_conv_256 245 4224
-    gdn_prefill_128 570 19968
-    gdn_prefill_256 651 19968
+    gdn_decode_128 148 1156
+    gdn_decode_256 228 2180
+    gdn_decode_conv_128 163 2176
+    gdn_decode_conv_256 235 4224
+    gdn_prefill_128 409 19968
+    gdn_prefill_256 490 19968
     gdn_prepare_128 217 10240
     gdn_prepare_256 381 18432
     gelu 6 0
