@@ -79,26 +79,26 @@ struct KernelCosts {
     full_attention_bf16_9 179 9216
     gated_rms_norm 27 0
     gather_rows 10 0
-    gdn_decode_bf16_128 154 1156
-    gdn_decode_bf16_256 238 2180
-    gdn_decode_conv_bf16_128 166 2176
-    gdn_decode_conv_bf16_256 245 4224
-    gdn_decode_conv_f32_128 166 2176
-    gdn_decode_conv_f32_256 245 4224
-    gdn_decode_f32_128 154 1156
-    gdn_decode_f32_256 238 2180
-    gdn_prefill_bf16_128 570 19968
-    gdn_prefill_bf16_256 651 19968
-    gdn_prefill_f32_128 570 19968
-    gdn_prefill_f32_256 651 19968
+    gdn_decode_bf16_128 148 1156
+    gdn_decode_bf16_256 228 2180
+    gdn_decode_conv_bf16_128 163 2176
+    gdn_decode_conv_bf16_256 235 4224
+    gdn_decode_conv_f32_128 163 2176
+    gdn_decode_conv_f32_256 235 4224
+    gdn_decode_f32_128 148 1156
+    gdn_decode_f32_256 228 2180
+    gdn_prefill_bf16_128 409 19968
+    gdn_prefill_bf16_256 490 19968
+    gdn_prefill_f32_128 409 19968
+    gdn_prefill_f32_256 490 19968
     gdn_prepare_128 217 10240
     gdn_prepare_256 381 18432
     gelu 6 0
     gelu_mul 10 0
-    kda_bf16_128 192 3200
-    kda_bf16_256 236 5248
-    kda_f32_128 192 3200
-    kda_f32_256 236 5248
+    kda_bf16_128 161 3200
+    kda_bf16_256 189 5248
+    kda_f32_128 161 3200
+    kda_f32_256 189 5248
     latent_attention_bf16 781 19200
     latent_attention_f16 781 19200
     latent_attention_f32 784 29056
@@ -202,6 +202,14 @@ struct KernelCosts {
     matmul_tiles_s4_4 215 23552
     matmul_tiles_s8_4 219 23552
     matmul_tiles_s8f_4 233 24576
+    matmul_wide_bf16_16 334 20480
+    matmul_wide_bf16_24 470 20480
+    matmul_wide_f16_16 334 20480
+    matmul_wide_f16_24 470 20480
+    matmul_wide_q4_16 334 20480
+    matmul_wide_q4_24 470 20480
+    matmul_wide_q8_16 334 20480
+    matmul_wide_q8_24 470 20480
     paged_attention_bf16_1 219 16832
     paged_attention_bf16_2 311 29568
     paged_attention_f16_1 219 16832
