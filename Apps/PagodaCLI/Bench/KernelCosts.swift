@@ -168,8 +168,8 @@ struct KernelCosts {
     matmul_few_s8f_2_2 150 16512
     matmul_few_s8f_2_4 164 16512
     matmul_few_s8f_2_8 237 16512
-    matmul_rows_bf16 36 288
-    matmul_rows_f16 29 288
+    matmul_rows_bf16 37 288
+    matmul_rows_f16 27 288
     matmul_scalar_direct_bf16_1 93 4096
     matmul_scalar_direct_bf16_2 94 8192
     matmul_scalar_direct_bf16_4 96 16384
