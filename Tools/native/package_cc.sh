@@ -25,7 +25,7 @@ case $source in
 esac
 # The precompiled header contains the path of its source, so checkouts that share a compiler cache share both.
 folder=$here/../../.build/precompiled
-if [[ -n ${CCACHE_DIR:-} ]]; then folder=$(realpath "$CCACHE_DIR")/precompiled; fi
+if [[ -n ${CCACHE_DIR:-} ]]; then folder=$CCACHE_DIR/precompiled; fi
 flags+=(-gline-tables-only)
 key=$( (ls -lL "$clang"; cat "$here/std.h"; printf '%s\n' ${flags[@]+"${flags[@]}"} | grep -v '^-I') | cksum | tr ' ' -)
 pch=$folder/$key.pch

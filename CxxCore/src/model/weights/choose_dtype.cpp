@@ -45,9 +45,10 @@ Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype) {
   for (DType known : {DType::f32, DType::f16, DType::bf16, DType::i8})
     if (choice == dtype_name(known)) return known;
   if (choice == "int4")  // figures: docs/models.md
-    return make_field_error(StatusCode::unsupported, "kv_dtype",
-                            "kv_dtype int4 is not supported: 4 bits change answers too much (mean KL 4e-3 with the embedded "
-                            "model and 5e-2 with SmolLM2-135M; int8: 4e-5 and 6e-4)");
+    return make_field_error(
+        StatusCode::unsupported, "kv_dtype",
+        "kv_dtype int4 is not supported: 4 bits change answers too much (mean KL 4e-3 with the embedded "
+        "model and 5e-2 with SmolLM2-135M; int8: 4e-5 and 6e-4)");
   return make_field_error(StatusCode::invalid_argument, "kv_dtype",
                           "kv_dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
 }
