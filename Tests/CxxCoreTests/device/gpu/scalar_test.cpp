@@ -4,7 +4,6 @@
 
 #include "device/rig.h"
 #include "device/support.h"
-#include "ops/experts.h"
 #include "ops/ops.h"
 #include "support/test.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/dtype.h"
 #include "device/stored/stored_weights.h"
-#include "ops/experts.h"
 #include "ops/ops.h"
 
 using namespace pagoda;
