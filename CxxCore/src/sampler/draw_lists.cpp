@@ -82,13 +82,18 @@ bool DrawLists::add(const SampleInput& input, std::span<const int32_t> ahead, Dr
   return fits;
 }
 
-// Grammars give requests in the same state one mask in common.
+// Grammars give requests in the same state one mask in common. Its address is not enough: the memory may have another
+// mask by now.
 uint32_t DrawLists::place_of(std::span<const uint64_t> mask, std::vector<uint64_t>& masks) noexcept {
   if (copied_to_ != &masks || masks.size() != copied_.size() * mask_words_) copied_.clear();
   const bool is_listed = masks.empty() || !copied_.empty();
   copied_to_ = &masks;
   const auto same = std::ranges::find(copied_, mask.data());
-  if (same != copied_.end()) return static_cast<uint32_t>(same - copied_.begin()) + 1;
+  if (same != copied_.end()) {
+    const auto index = static_cast<size_t>(same - copied_.begin());
+    if (std::ranges::equal(mask, std::span(masks).subspan(index * mask_words_, mask_words_)))
+      return static_cast<uint32_t>(index) + 1;
+  }
   const size_t room = std::min(max_mask_words_, masks.capacity()) - masks.size();
   if (mask.size() != mask_words_ || room < mask_words_) return 0;
   masks.insert(masks.end(), mask.begin(), mask.end());
