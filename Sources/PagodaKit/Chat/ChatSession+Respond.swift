@@ -92,9 +92,12 @@ extension ChatSession {
       let cancel = try engine.begin(request) { event in
         if self.note(event, in: round.id) { round.deliver(event) }
       } end: { error in
-        if error == nil && self.runTools(after: round) { return }
-        if error != nil { self.close(round.id, .failed) }
-        round.finish(error)
+        guard let error else {
+          if !self.runTools(after: round) { round.finish(nil) }
+          return
+        }
+        // The engine's error may come before that of the call that stopped the turn.
+        round.finish(self.close(round.id, .failed) == nil ? CancellationError() : error)
       }
       onStop(of: round.id, cancel)
     } catch {
