@@ -47,7 +47,7 @@ extension Service {
   private func countTokens(_ exchange: Exchange) throws {
     let request = try MessagesRequest(
       exchange.request.body, models: models, seal: guarding.seal(of: exchange.request), counts: true)
-    let count = try engine.encode(request.chat).ids.count
+    let count = try generator.encode(request.chat, called: "messages").ids.count
     exchange.reply(.whole(.json(.object(["input_tokens": .integer(Int64(count))]))))
   }
 

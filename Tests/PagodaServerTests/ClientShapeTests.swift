@@ -57,6 +57,13 @@ import Testing
     let long = try server.chat(Shared.chat(String(repeating: "word ", count: 900_000)))
     #expect(
       long.status == 400 && long.error["code"]?.stringValue == "context_length_exceeded", "\(long.text.prefix(300))")
+    let text = String(repeating: "word ", count: 900_000)
+    let tool = #"{"type":"function","function":{"name":"f","description":"\#(text)"}}"#
+    let tools = try server.chat(Shared.chat("Hello!", #","tools":[\#(tool)]"#))
+    #expect(tools.error["code"]?.stringValue == "context_length_exceeded", "\(tools.text.prefix(300))")
+    let counted = try server.post(
+      "/v1/messages/count_tokens", #"{"model":"pagoda-mini","messages":[{"role":"user","content":"\#(text)"}]}"#)
+    #expect(counted.status == 400 && counted.text.contains("maximum context length"), "\(counted.text.prefix(300))")
   }
 
   @Test func truncation_drops_the_oldest_turns() async throws {

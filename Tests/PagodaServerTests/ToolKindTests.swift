@@ -87,6 +87,18 @@ import Testing
     #expect(try LarkGrammar.pattern("start: r0\n" + repeated).contains("x"))
   }
 
+  /// `a)|(b` between `^(?:` and `)$` would allow any text that ends with b.
+  @Test func expressions_that_leave_their_group_are_refused() async throws {
+    let server = try await Shared.server
+    for (definition, status) in [("a)|(b", 400), (#"a\\)(b)[)]"#, 200)] {
+      let format = #"{"type":"grammar","syntax":"regex","definition":"\#(definition)"}"#
+      let tool = #"{"type":"custom","name":"code","format":\#(format)}"#
+      let answer = try server.post(
+        "/v1/responses", #"{"input":"Hello!","tools":[\#(tool)],"tool_choice":"required","max_output_tokens":40}"#)
+      #expect(answer.status == status, "\(definition): \(answer.text.prefix(300))")
+    }
+  }
+
   private static let code = #"{"type":"grammar","syntax":"regex","definition":"[ab]{3}-[0-9]"}"#
 
   @Test func custom_tools_of_chats_get_text() async throws {

@@ -112,6 +112,7 @@ extension ToolList {
       let pattern: String
       do {
         pattern = try syntax == "lark" ? LarkGrammar.pattern(definition) : definition
+        if !isClosed(pattern) { throw LarkGrammar.Refusal(message: "a ')' closes no group") }
       } catch let error as LarkGrammar.Refusal {
         throw APIError.invalid("\(grammar.path)definition: \(error.message)", param: grammar.path + "definition")
       }
@@ -132,4 +133,22 @@ extension ToolCall {
 
   /// The text of a call of a custom tool.
   var customInput: String { JSONValue.parse(arguments)?["input"]?.stringValue ?? arguments }
+}
+
+/// Whether a regular expression closes no group that it has not opened, and so stays one part of a longer expression.
+private func isClosed(_ pattern: String) -> Bool {
+  var depth = 0, isClass = false, isEscaped = false
+  for sign in pattern.unicodeScalars {
+    defer { isEscaped = sign == "\\" && !isEscaped }
+    if isEscaped { continue }
+    switch sign {
+    case "[": isClass = true
+    case "]": isClass = false
+    case "(" where !isClass: depth += 1
+    case ")" where !isClass: depth -= 1
+    default: break
+    }
+    if depth < 0 { return false }
+  }
+  return true
 }
