@@ -24,7 +24,7 @@ METAL_FUNC void write_sums(constant pagoda_args::Matmul& args, threadgroup const
   #pragma unroll
   for (uint i = 0; i < MADE; ++i) {
     const uint row = lane / MADE + STEP * i;
-    const float x_scale = row_scale(x_scales, min(m + STEP * i, args.rows - 1), T(0.0f));
+    const float x_scale = row_scale(x_scales, min(args.rows - 1, m + STEP * i), T(0.0f));
     value[i] = finish(sums[row * kSumsRow + r], x_scale, terms.scale, terms.bias);
     if (MADE == 8) {
       value[i] = silu(value[i]) * finish(sums[row * kSumsRow + 8 + r], x_scale, terms.other_scale, terms.other_bias);
@@ -76,8 +76,8 @@ kernel void matmul_wide(device const T* x [[buffer(0)]],
     load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
   }
   SumTile total[2][TILES];
-  multiply_wide<T, BITS, TILES>(total, (device const uint*)(x) + ulong(m0) * (kChunk / 2), w, w_steps, rows,
-                                min(8 * TILES, rows - m0), w_at, w_next, args, scratch, tid, lane);
+  multiply_wide<T, BITS, TILES>(total, (device const uint*)(x) + ulong(m0) * (kChunk / 2), w, w_steps, rows, rows - m0,
+                                w_at, w_next, args, scratch, tid, lane);
 
   #pragma unroll
   for (uint first = 0; first < TILES; first += kPassTiles) {

@@ -3380,13 +3380,14 @@ METAL_FUNC void wide_words(thread const Share<BITS>& share, constant pagoda_args
 }
 template <typename T, uint BITS, uint TILES>
 METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const uint* x, device const uint* w,
-                              device const ushort* w_steps, uint rows, uint tile_rows, thread const ulong (&w_at)[2],
+                              device const ushort* w_steps, uint rows, uint rows_left, thread const ulong (&w_at)[2],
                               thread Share<BITS> (&w_next)[2], constant pagoda_args::Matmul& args,
                               threadgroup uint* scratch, uint tid, uint lane) {
   constexpr uint STAGES = 4;
   constexpr uint AHEAD = 4;
   msl_ring<STAGES, TILES * 1024> ring(tid == 0, 8);
   const uint chunks = args.padded_cols / kChunk;
+  const uint tile_rows = min(8 * TILES, rows_left);
   const uint zero = args.rows >> 31;
   wait_for_inputs();
   if (tid == 0) {
@@ -3455,7 +3456,7 @@ METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const ui
 #else
 template <typename T, uint BITS, uint TILES>
 METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const uint* x, device const uint* w,
-                              device const ushort* w_steps, uint rows, uint tile_rows, thread const ulong (&w_at)[2],
+                              device const ushort* w_steps, uint rows, uint rows_left, thread const ulong (&w_at)[2],
                               thread Share<BITS> (&w_next)[2], constant pagoda_args::Matmul& args,
                               threadgroup uint* scratch, uint tid, uint lane) {
   SumTile acc[2][TILES];
@@ -3477,7 +3478,7 @@ METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const ui
     }
 #pragma unroll
     for (uint t = 0; t < TILES; ++t) {
-      const uint row = min(8 * t + lane / 4, tile_rows - 1);
+      const uint row = min(rows_left - 1, 8 * t + lane / 4);
 #pragma unroll
       for (uint j = 0; j < kChunkTiles; ++j) {
         x_words[t][j] = x[tiled_word(rows, row, k0 / 2 + lane % 4 * kChunkTiles + j)];

@@ -10,10 +10,10 @@ METAL_FUNC ulong tiled_word(uint rows, uint row, uint i) {
   const uint of_chunk = i % (kChunk / 2);
   return (ulong(i / (kChunk / 2)) * rows + row) * (kChunk / 2) + ((of_chunk % 8) ^ (row % 8)) * 4 + of_chunk / 8;
 }
-# 113 "Shaders/wide_tile.h"
+# 114 "Shaders/wide_tile.h"
 template <typename T, uint BITS, uint TILES>
 METAL_FUNC void multiply_wide(MSL_THREAD SumTile (&total)[2][TILES], MSL_DEVICE const uint* x, MSL_DEVICE const uint* w,
-                              MSL_DEVICE const ushort* w_steps, uint rows, uint tile_rows, MSL_THREAD const ulong (&w_at)[2],
+                              MSL_DEVICE const ushort* w_steps, uint rows, uint rows_left, MSL_THREAD const ulong (&w_at)[2],
                               MSL_THREAD Share<BITS> (&w_next)[2], MSL_CONSTANT pagoda_args::Matmul& args,
                               MSL_THREADGROUP uint* scratch, uint tid, uint lane) {
   SumTile acc[2][TILES];
@@ -35,7 +35,7 @@ METAL_FUNC void multiply_wide(MSL_THREAD SumTile (&total)[2][TILES], MSL_DEVICE 
     }
 
     for (uint t = 0; t < TILES; ++t) {
-      const uint row = min(8 * t + lane / 4, tile_rows - 1);
+      const uint row = min(rows_left - 1, 8 * t + lane / 4);
 
       for (uint j = 0; j < kChunkTiles; ++j) {
         x_words[t][j] = x[tiled_word(rows, row, k0 / 2 + lane % 4 * kChunkTiles + j)];
