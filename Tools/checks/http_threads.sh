@@ -15,7 +15,7 @@ mkdir -p "$build"
 compile() {
   swiftc -swift-version 6 -wmo -package-name pagoda -parse-as-library -sanitize=thread -g -I Sources/CEpoll \
     -module-name http_threads -o "$1" Tools/checks/http_threads.swift \
-    Sources/PagodaServer/Tracing/TraceContext.swift "${@:2}"
+    Sources/PagodaServer/Tracing/TraceContext.swift Sources/PagodaServer/Access/TrustedProxies.swift "${@:2}"
 }
 
 # Numbers the locks; the program skips the one given by PAGODA_UNLOCKED.

@@ -229,6 +229,43 @@ PAGODA_TEST(experts_that_cannot_be_read_fail_the_product_and_nothing_else) {
   CHECK_OK(rig.use(matrix, first(8)));
 }
 
+// A read that a failed product began may fail later: that is not the next product's error, which reads again.
+PAGODA_TEST(experts_read_for_a_failed_product_fail_no_other) {
+  std::mutex mutex;
+  std::condition_variable has_changed;
+  bool is_second_read = false, is_second_product = false;
+  int num_second_reads = 0;
+  ExpertStore store(2);
+  const int matrix =
+      store.add({.name = "m",
+                 .num_experts = 2,
+                 .slot_bytes = 64,
+                 .read = [&](int64_t expert, std::span<std::byte> slot) -> Result<std::unique_ptr<Weight>> {
+                   std::unique_lock lock(mutex);
+                   if (expert == 0) {  // fails while the other is being read
+                     has_changed.wait(lock, [&] { return is_second_read; });
+                     return make_error(StatusCode::io_error, "broken");
+                   }
+                   if (num_second_reads++ > 0) return std::unique_ptr<Weight>(new SlotWeight(slot));
+                   is_second_read = true;
+                   has_changed.notify_all();
+                   has_changed.wait_for(lock, std::chrono::milliseconds(300), [&] { return is_second_product; });
+                   return make_error(StatusCode::io_error, "broken too");
+                 }});
+  CHECK_OK(store.allocate(2 * 64));
+  store.start(matrix, std::vector<int32_t>{0, 1});
+  CHECK(store.next().status.message.starts_with("broken"));
+  store.start(matrix, std::vector<int32_t>{1});
+  {
+    const std::lock_guard lock(mutex);
+    is_second_product = true;
+    has_changed.notify_all();
+  }
+  const auto resident = store.next();
+  CHECK_OK(resident.status);
+  CHECK(resident.is_ok() && resident->size() == 1);
+}
+
 // The products that were hinted before an error do not follow it, and protect no slots.
 PAGODA_TEST(experts_hinted_before_an_error_make_room) {
   Rig rig(1);

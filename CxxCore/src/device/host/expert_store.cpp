@@ -172,6 +172,7 @@ void ExpertStore::read_into(std::unique_lock<std::mutex>& lock, const Read& read
   slot.heat = expert.heat;
   expert.slot = static_cast<int32_t>(&slot - pool.slots.data());
   expert.place = Place::reading;
+  ++num_reading_;
   lock.unlock();
   Result<std::unique_ptr<Weight>> weight = [&]() -> Result<std::unique_ptr<Weight>> {
     try {
@@ -182,6 +183,7 @@ void ExpertStore::read_into(std::unique_lock<std::mutex>& lock, const Read& read
     }
   }();
   lock.lock();
+  --num_reading_;
   stats_.num_reads += 1;
   if (weight.is_ok()) {
     stats_.read_bytes += matrix.source.slot_bytes;
@@ -240,6 +242,8 @@ Result<std::span<const ExpertStore::Resident>> ExpertStore::next() noexcept {
     Status status = std::move(failed_);
     end_product();
     forget_hints();
+    // Otherwise the failure of a read that this product began would be that of the next one.
+    has_read_.wait(lock, [&] { return num_reading_ == 0; });
     return status;
   }
   for (const int32_t expert : left_)

@@ -113,6 +113,7 @@ class ExpertStore {
   std::vector<int32_t> left_;   // experts of the product that next() has not returned
   std::vector<Resident> wave_;  // those it returned last
   Status failed_;               // of a read of the product
+  int num_reading_ = 0;         // reads in flight
   ExpertStats stats_;
   bool is_closing_ = false;
 };
