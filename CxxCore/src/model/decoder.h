@@ -63,7 +63,7 @@ class Decoder final : public Model {
   Status embed(device::Encoder& encoder, const Step& step) const;
   Status add_image_features(device::Encoder& encoder, const Step& step, size_t index) const;
   Status encode_layers(device::Encoder& encoder, const Step& step) const;
-  static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
+  device::Tensor states_of(const Step& step, bool feeds_head) const noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   static Status submit(device::Encoder& encoder, Status encoded);
   // Everything that the launches of a step depend on, if it has one row per sequence and no copies.

@@ -7,6 +7,7 @@
 #include "engine/load/loader.h"
 #include "io/gguf/gguf_file.h"
 #include "model/checkpoint_editor.h"
+#include "model/mtp_runner.h"
 
 namespace pagoda::test {
 namespace {
@@ -162,16 +163,29 @@ PAGODA_TEST(model_gguf_of_qwen4exp_that_does_not_fit_is_refused) {
   CHECK(refusal(bytes).find("ple_layer_multipliers") != std::string::npos);
 }
 
-// The file has one, in the block after the last: it is not the file of a head alone.
-PAGODA_TEST(model_head_of_qwen4_exp_is_skipped_or_refused_by_name) {
-  const ModelSource file = folder(fixtures_dir() + "/gguf/qwen4exp.gguf");
+// The file has one, in the block after the last: it is not the file of a head alone. Two of its matrices are one there,
+// and norms of all streams have a row for each stream.
+PAGODA_TEST(mtp_a_head_of_qwen4exp_in_a_gguf_file_drafts_as_in_safetensors) {
+  const std::string path = fixtures_dir() + "/model/qwen4_exp";
+  CheckpointEditor editor(path), with_head(path, path + "/mtp");
+  for (const auto& [key, tensor] : with_head.tensors)
+    if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+  const MtpGolden wanted = drafts_of(original(editor)), golden = drafts_of(in_memory("m.gguf", gguf_bytes()));
+  REQUIRE(!wanted.logits.empty());
+  CHECK(wanted.next == golden.next && wanted.drafts == golden.drafts);
+  const double worst = distance(wanted.logits, golden.logits);
+  note("largest difference of drafts' logits " + std::to_string(worst));
+  CHECK(worst <= 2e-5);
+}
+
+PAGODA_TEST(mtp_a_head_of_qwen4exp_without_its_connections_is_left_alone) {
+  std::string bytes = gguf_bytes();
+  replace(bytes, "nextn.hc_head_up.weight", "nextn.hc_head_uP.weight");
   EngineOptions options;
-  const auto info = engine::inspect(file, options);
-  CHECK_OK(info);
+  CHECK_OK(engine::inspect(in_memory("m.gguf", bytes), options));
   options.speculation = "mtp";
-  const Status status = engine::inspect(file, options).status;
-  CHECK(status.code == StatusCode::unsupported);
-  CHECK(status.message.find("mtp is not supported for Qwen4ExpForCausalLM") != std::string::npos);
+  const Status status = engine::inspect(in_memory("m.gguf", bytes), options).status;
+  CHECK(status.message.find("has none") != std::string::npos);
 }
 
 // Attention has more projections there than adapters can change: those of the indexer stay as they are.
