@@ -41,6 +41,11 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
   }
   if (config.has_streams()) final_mixer_.emplace(config, weights_, kModelLevel, kMixerStreams);
   if (config.runs_mtp_head) mtp_.emplace(config, weights_);
+  for (size_t i = 0; i + 1 < layers_.size(); ++i) {
+    auto* mlp = std::get_if<ExpertMlp>(&layers_[i].mlp);
+    const auto* next = std::get_if<ExpertMlp>(&layers_[i + 1].mlp);
+    if (mlp != nullptr && next != nullptr) mlp->set_next(next);
+  }
 }
 
 Status Decoder::allocate(const EngineLimits& sizes) {

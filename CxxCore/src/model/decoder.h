@@ -44,6 +44,7 @@ class Decoder final : public Model {
     return config_.is_part() ? nullptr : &adapter_layout_;
   }
   Status place_adapter(int32_t slot, int64_t begin, const AdapterImage& image) override;
+  ExpertStats expert_stats() const override { return device_.expert_stats(); }
   Status allocate(const EngineLimits& sizes) override;
   Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
   Status write_block(int32_t block, std::span<const std::byte> from) override;
