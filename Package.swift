@@ -157,10 +157,10 @@ let package = Package(
     // include of a core header into a module import and fail. The test target links both.
     .target(
       name: "CoreTestSuite",
-      path: "Tests/CxxCoreTests",
+      path: "Tests/CoreTestSuite",  // files that include those of CxxCoreTests; see Tools/native/join.py
       publicHeadersPath: "include",
       cxxSettings: [
-        .headerSearchPath("."), .headerSearchPath("../../CxxCore/include"), .headerSearchPath("../../CxxCore/src"),
+        .headerSearchPath("../CxxCoreTests"), .headerSearchPath("../../CxxCore/include"), .headerSearchPath("../../CxxCore/src"),
         .headerSearchPath("../../Shaders"),
       ]),
     .executableTarget(name: "CxxTestListTool", path: "Tools/CxxTestList/Tool"),
