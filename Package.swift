@@ -50,7 +50,7 @@ let package = Package(
     .target(
       name: "CxxCore",
       path: "CxxCore",
-      exclude: ["src"],
+      exclude: ["gpu", "src"],
       sources: ["joined"],  // each compiles several files of `src` as one, in half the time; see Tools/native/join.py
       publicHeadersPath: "include",
       cxxSettings: [
@@ -70,10 +70,9 @@ let package = Package(
     // the devices it does not depend on CxxCore, which every program links that has a device.
     .target(
       name: "CxxGPU",
-      path: "CxxCore/src/device/gpu",
-      exclude: ["shim/stub"],
+      path: "CxxCore/gpu",  // files that include those of CxxCore/src/device/gpu, as above
       cxxSettings: [
-        .headerSearchPath("../.."), .headerSearchPath("../../../include"), .headerSearchPath("../../../../Shaders"),
+        .headerSearchPath("../src"), .headerSearchPath("../include"), .headerSearchPath("../../Shaders"),
         .define("NDEBUG", .when(configuration: .release)),
         .define("PAGODA_METAL_ONLY", .when(platforms: apple, configuration: .release)),  // see kernel_table.h
         .unsafeFlags(["-O2"], .when(configuration: .debug)), lineTables,  // as in CxxCore

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the files that the package compiles for the core (CxxCore/joined) and its tests (Tests/CoreTestSuite): each includes up to
-eight files of one folder. The compiler then reads their headers once, which halves the time of a first build. Usage: join.py [--check]
+"""Writes the files that the package compiles for the core (CxxCore/joined), its code for GPUs (CxxCore/gpu) and its tests
+(Tests/CoreTestSuite): each includes up to eight files of one folder. The compiler then reads their headers once, which halves the time
+of a first build. Usage: join.py [--check]
 
-Files with a #pragma or #define, which would affect the next file, files listed in unity_alone.txt, which define a local name that
-another file of their folder defines too, and generated ones, which `make check` compiles with its own flags, are compiled alone.
-CxxCore/src/device/gpu is a target of its own.
+Compiled alone are files with a #pragma or #define, which would affect the next file; files listed in unity_alone.txt, which define a
+local name that another file of their folder defines too; generated kernels, which all define the names of their headers; fibers, whose
+switch of stacks must stay a call; and Metal, which no compiler here sees as a whole.
 """
 
 import os
@@ -13,14 +14,23 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = {"CxxCore/src": "CxxCore/joined", "Tests/CxxCoreTests": "Tests/CoreTestSuite"}
-LEFT_OUT = "CxxCore/src/device/gpu"
+GPU = "CxxCore/src/device/gpu"
+FOLDERS = {"CxxCore/src": "CxxCore/joined", GPU: "CxxCore/gpu", "Tests/CxxCoreTests": "Tests/CoreTestSuite"}
+ALONE_BELOW = ("generated", "metal", "software")
 MOST = 8
 
 
 def file_name(path):
-    """engine/core -> engine/core, device/cpu/isa -> device/cpu_isa, cache -> cache/cache"""
-    return f"{path.parts[0]}/{'_'.join(path.parts[1:]) or path.parts[0]}"
+    """engine/core -> engine/core, device/cpu/isa -> device/cpu_isa, cache -> cache/cache; the top folder -> all/all"""
+    parts = path.parts or ("all",)
+    return f"{parts[0]}/{'_'.join(parts[1:]) or parts[0]}"
+
+
+def is_alone(path, top):
+    """Whether a file of a folder below the top one must be compiled as it is. Kernels as text define one name each."""
+    if top in ALONE_BELOW:
+        return not path.name.endswith("_source.cpp")
+    return bool(re.search(r"^#(pragma|define)", path.read_text(), re.MULTILINE))
 
 
 def groups(folder):
@@ -29,9 +39,9 @@ def groups(folder):
     folders, made = {}, {}
     for path in sorted((ROOT / folder).rglob("*.cpp")):
         name, whole = path.relative_to(ROOT / folder), path.relative_to(ROOT).as_posix()
-        if whole.startswith(LEFT_OUT):
+        if folder != GPU and whole.startswith(GPU):
             continue
-        if whole in alone or name.parts[0] == "generated" or re.search(r"^#(pragma|define)", path.read_text(), re.MULTILINE):
+        if whole in alone or is_alone(path, name.parts[0]):
             made[file_name(name.with_suffix(""))] = [path]
         else:
             folders.setdefault(file_name(name.parent), []).append(path)

@@ -1,2 +1,2 @@
 // Compiled as one file; Tools/native/join.py writes this list.
-#include "../../CxxCoreTests/generated/defects_source.cpp"
+#include "../../src/device/gpu/generated/cuda_headers.cpp"

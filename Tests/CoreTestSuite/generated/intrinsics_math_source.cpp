@@ -1,2 +1,0 @@
-// Compiled as one file; Tools/native/join.py writes this list.
-#include "../../CxxCoreTests/generated/intrinsics_math_source.cpp"
