@@ -116,7 +116,7 @@ stage_kernels() {
   local -x SWIFT_OBJECTS=../../.build/debug
   { swift build && make -s -j "$jobs" -C Tools/native build; } >"$logs/kernels-build.log" 2>&1 </dev/null ||
     tail -n 20 "$logs/kernels-build.log"
-  check "benches compile" make -s -j "$jobs" -C Tools/native benches
+  check "benches compile" make -s -j "$jobs" -C Tools/native OUT=../../.build/native/benches CXXFLAGS_release=-O0 benches
   own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
   local checked=check
   if [[ " ${stages[*]} " == *" mutants "* ]]; then
