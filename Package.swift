@@ -159,7 +159,8 @@ let package = Package(
       path: "Tests/CoreTestSuite",  // files that include those of CxxCoreTests; see Tools/native/join.py
       publicHeadersPath: "include",
       cxxSettings: [
-        .headerSearchPath("../CxxCoreTests"), .headerSearchPath("../../CxxCore/include"), .headerSearchPath("../../CxxCore/src"),
+        .headerSearchPath("../CxxCoreTests"), .headerSearchPath("../../CxxCore/include"),
+        .headerSearchPath("../../CxxCore/src"),
         .headerSearchPath("../../Shaders"),
       ]),
     .executableTarget(name: "CxxTestListTool", path: "Tools/CxxTestList/Tool"),
