@@ -41,10 +41,10 @@ PUBLIC = {
     "scheduler": {"engine_limits"},
     "speculate": set(),
     "sampler": {"event", "sampling_params"},
-    "device": {"profile"},
+    "device": {"expert_stats", "profile"},
     "ops": set(),
     "bench": {"bench", "event", "model_source", "options", "profile", "request", "speculation_bench", "statistics"},
-    "model": {"engine_limits", "image", "model_info"},
+    "model": {"engine_limits", "expert_stats", "image", "model_info"},
     "pipeline": {"model_source"},
     "engine": {"activity", "engine_limits", "event", "image", "lora", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }
