@@ -11,7 +11,7 @@ namespace pagoda::device {
 
 class ScalarProducts;
 
-// Does nothing on devices that know the answer, or without weights of 16, 8 or 4 bits. Never fails: on any error matrix
+// Does nothing on devices that know the answer, or without weights of 16 bits or fewer. Never fails: on any error matrix
 // units multiply, and the device's description says why.
 class ScalarChoice {
  public:
