@@ -283,24 +283,18 @@ static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
 }
 )msl"},
     {"args/rms_norm.h",
-R"msl(#ifndef __METAL_VERSION__
-#include <cstddef>
-#include <cstdint>
-#endif
+R"msl(#include "args/types.h"
 namespace pagoda_args {
 struct RmsNorm {
-  uint32_t width;
-  uint32_t x_stride;
-  uint32_t residual_stride;
-  uint32_t out_stride;
+  uint width;
+  uint x_stride;
+  uint residual_stride;
+  uint out_stride;
   float eps;
   float weight_offset;
 };
 static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
 }
-#ifndef __METAL_VERSION__
-static_assert(offsetof(pagoda_args::RmsNorm, weight_offset) == 20);
-#endif
 )msl"},
     {"args/rope_and_cache.h",
 R"msl(#include "args/types.h"
