@@ -28,16 +28,16 @@ struct Line<4> {
 };
 
 // at: index of its first element in the matrix, a multiple of 64
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales, ulong at,
-                          thread Line<16>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<16>& to) {
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     to.a[i] = *(device const uint4*)(w + at / 2 + 4 * i);
   }
 }
 
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales, ulong at,
-                          thread Line<8>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<8>& to) {
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     to.a[i] = *(device const uint4*)(w + at / 4 + 4 * i);
@@ -45,8 +45,8 @@ METAL_FUNC void load_line(device const uint* w, device const ushort* steps, cons
   to.shifts = uint(steps[at / 64]);
 }
 
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales, ulong at,
-                          thread Line<4>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<4>& to) {
   to.a[0] = *(device const uint4*)(w + at / 8);
   to.a[1] = *(device const uint4*)(w + at / 8 + 4);
   to.steps = ((device const uint*)(steps))[at / 64];

@@ -1,5 +1,5 @@
-// Products of stored formats in single lanes: for each group of columns, the sum of (code - zero) x, then its scale times
-// that sum, and with minima the minimum times the sum of x, in the order of stored.h.
+// Products of stored formats in single lanes: for each group of columns, the sum of (code - zero) x, then its scale
+// times that sum, and with minima the minimum times the sum of x, in the order of stored.h.
 //
 // The bits are those of add_groups() wherever its sums are finite. If one overflows, it makes all eight columns of the
 // tile NaNs (zero times infinity), and this only the column itself.

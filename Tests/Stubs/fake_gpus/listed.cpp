@@ -70,8 +70,8 @@ int main(int argc, char** argv) {
   const auto made = make_device("metal", 1);
   check(made.is_ok() == (family >= kOldest), "opened or not");
   if (family < kOldest) {
-    const std::string reason =
-        has_gpu ? "metal: Apple Paravirtual device is older than the M1, which is needed" : "metal: this machine has no GPU that Metal knows";
+    const std::string reason = has_gpu ? "metal: Apple Paravirtual device is older than the M1, which is needed"
+                                       : "metal: this machine has no GPU that Metal knows";
     check(made.status.message == reason, "the reason is '" + made.status.message + "'");
     (void)make_device("auto", 1);
     check(why_cpu == reason, "`auto` says '" + why_cpu + "'");

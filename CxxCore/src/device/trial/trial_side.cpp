@@ -78,12 +78,12 @@ Result<TrialSide> TrialSide::make(Device& device, const ProductShape& shape, con
       std::vector<float> row(static_cast<size_t>(cols));
       for (int64_t i = 0; i < count; ++i) {
         numbers.copy(columns[static_cast<size_t>((begin + i) % kept)], 1.0f / 16, row.data());
-        fill_stored(format, row, stored_row(format, cols, &into[static_cast<size_t>(i) * stored_row_bytes(format, cols)]));
+        fill_stored(format, row,
+                    stored_row(format, cols, &into[static_cast<size_t>(i) * stored_row_bytes(format, cols)]));
       }
       return ok_status();
     };
-  PAGODA_ASSIGN_OR_RETURN(side.weight_,
-                          device.make_weight(source, is_rounded ? WeightFormat::f32 : shape.format));
+  PAGODA_ASSIGN_OR_RETURN(side.weight_, device.make_weight(source, is_rounded ? WeightFormat::f32 : shape.format));
   PAGODA_ASSIGN_OR_RETURN(side.x_, side.floats(max_rows, cols));
   PAGODA_ASSIGN_OR_RETURN(side.out_, side.floats(max_rows, kept));
   constexpr int64_t kFirst = 1000;  // rows of x are different segments from the first rows of the weight

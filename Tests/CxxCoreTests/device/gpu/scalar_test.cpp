@@ -137,9 +137,12 @@ PAGODA_TEST(gpu_scalar_products_of_experts_have_the_bits_of_matrix_products) {
   constexpr int64_t kExperts = 4, kOut = 48, kColumns = 1280;
   const std::vector<std::vector<int32_t>> chosen = {
       {3, 0}, {1, 3, 3, 0}, {1, 0, 1, 0, 1, 2, 1, 0}, {0, 1, 2, 0, 1, 2, 0, 2, 0, 1}};
-  const WeightFormat formats[] = {WeightFormat::bf16,           WeightFormat::q8,
-                                  WeightFormat::q4,             weight_format(QuantId::q4_k),
-                                  weight_format(QuantId::q8_0), weight_format(QuantId::q6_k)};
+  const WeightFormat formats[] = {WeightFormat::bf16,
+                                  WeightFormat::q8,
+                                  WeightFormat::q4,
+                                  weight_format(QuantId::q4_k),
+                                  weight_format(QuantId::q8_0),
+                                  weight_format(QuantId::q6_k)};
   for (const WeightFormat format : formats)
     for (const std::vector<int32_t>& ids : chosen)
       for (const bool silu_mul : {false, true}) {

@@ -25,16 +25,16 @@ struct Line<4> {
 };
 
 
-METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales, ulong at,
-                          MSL_THREAD Line<16>& to) {
+METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                          ulong at, MSL_THREAD Line<16>& to) {
 
   for (uint i = 0; i < 8; ++i) {
     to.a[i] = *(MSL_DEVICE const uint4*)(w + at / 2 + 4 * i);
   }
 }
 
-METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales, ulong at,
-                          MSL_THREAD Line<8>& to) {
+METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                          ulong at, MSL_THREAD Line<8>& to) {
 
   for (uint i = 0; i < 4; ++i) {
     to.a[i] = *(MSL_DEVICE const uint4*)(w + at / 4 + 4 * i);
@@ -42,8 +42,8 @@ METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* ste
   to.shifts = uint(steps[at / 64]);
 }
 
-METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales, ulong at,
-                          MSL_THREAD Line<4>& to) {
+METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                          ulong at, MSL_THREAD Line<4>& to) {
   to.a[0] = *(MSL_DEVICE const uint4*)(w + at / 8);
   to.a[1] = *(MSL_DEVICE const uint4*)(w + at / 8 + 4);
   to.steps = ((MSL_DEVICE const uint*)(steps))[at / 64];

@@ -74,20 +74,18 @@ const KernelId& fused_kernel(KernelFormat format, int64_t of_weights) noexcept {
 const KernelId& scalar_kernel(KernelFormat format, bool is_made, int64_t rows) noexcept {
   namespace scalar = kernels::matmul_scalar;
   static constexpr KernelId kHalf[] = {scalar::f16_1, scalar::f16_2, scalar::f16_4};
-  static constexpr KernelId kDirect[][3] = {
-      {scalar::direct_bf16_1, scalar::direct_bf16_2, scalar::direct_bf16_4},
-      {scalar::direct_q8_1, scalar::direct_q8_2, scalar::direct_q8_4},
-      {scalar::direct_q4_1, scalar::direct_q4_2, scalar::direct_q4_4},
-      {scalar::direct_s4_1, scalar::direct_s4_2, scalar::direct_s4_4},
-      {scalar::direct_s8_1, scalar::direct_s8_2, scalar::direct_s8_4},
-      {scalar::direct_s8f_1, scalar::direct_s8f_2, scalar::direct_s8f_4}};
-  static constexpr KernelId kMade[][3] = {
-      {scalar::made_bf16_1, scalar::made_bf16_2, scalar::made_bf16_4},
-      {scalar::made_q8_1, scalar::made_q8_2, scalar::made_q8_4},
-      {scalar::made_q4_1, scalar::made_q4_2, scalar::made_q4_4},
-      {scalar::made_s4_1, scalar::made_s4_2, scalar::made_s4_4},
-      {scalar::made_s8_1, scalar::made_s8_2, scalar::made_s8_4},
-      {scalar::made_s8f_1, scalar::made_s8f_2, scalar::made_s8f_4}};
+  static constexpr KernelId kDirect[][3] = {{scalar::direct_bf16_1, scalar::direct_bf16_2, scalar::direct_bf16_4},
+                                            {scalar::direct_q8_1, scalar::direct_q8_2, scalar::direct_q8_4},
+                                            {scalar::direct_q4_1, scalar::direct_q4_2, scalar::direct_q4_4},
+                                            {scalar::direct_s4_1, scalar::direct_s4_2, scalar::direct_s4_4},
+                                            {scalar::direct_s8_1, scalar::direct_s8_2, scalar::direct_s8_4},
+                                            {scalar::direct_s8f_1, scalar::direct_s8f_2, scalar::direct_s8f_4}};
+  static constexpr KernelId kMade[][3] = {{scalar::made_bf16_1, scalar::made_bf16_2, scalar::made_bf16_4},
+                                          {scalar::made_q8_1, scalar::made_q8_2, scalar::made_q8_4},
+                                          {scalar::made_q4_1, scalar::made_q4_2, scalar::made_q4_4},
+                                          {scalar::made_s4_1, scalar::made_s4_2, scalar::made_s4_4},
+                                          {scalar::made_s8_1, scalar::made_s8_2, scalar::made_s8_4},
+                                          {scalar::made_s8f_1, scalar::made_s8f_2, scalar::made_s8f_4}};
   const size_t width = rows <= 2 ? static_cast<size_t>(rows) - 1 : 2;
   if (format == KernelFormat::f16) return kHalf[width];
   return (is_made ? kMade : kDirect)[static_cast<size_t>(format) - 2][width];
