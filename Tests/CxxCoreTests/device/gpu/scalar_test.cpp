@@ -131,10 +131,10 @@ PAGODA_TEST(gpu_scalar_products_multiply_heads_after_a_norm) {
   }
 }
 
-// Several tokens of one expert take more than one round of a threadgroup. 1280 columns give runs of three chunks, and
+// Several tokens of one expert take more than one round of a threadgroup. 1536 columns give runs of three chunks, and
 // 192 rows of weights leave none after the last: what is read beyond it is out of bounds.
 PAGODA_TEST(gpu_scalar_products_of_experts_have_the_bits_of_matrix_products) {
-  constexpr int64_t kExperts = 4, kOut = 48, kColumns = 1280;
+  constexpr int64_t kExperts = 4, kOut = 48, kColumns = 1536;
   const std::vector<std::vector<int32_t>> chosen = {
       {3, 0}, {1, 3, 3, 0}, {1, 0, 1, 0, 1, 2, 1, 0}, {0, 1, 2, 0, 1, 2, 0, 2, 0, 1}};
   const WeightFormat formats[] = {WeightFormat::bf16,
