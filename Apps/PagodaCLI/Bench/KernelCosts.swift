@@ -1,20 +1,20 @@
 // What kernels need, counted from their texts; written by Tools/mslc/count.py --check --update.
 
 /// The registers of a thread and the threadgroup memory of a kernel, by the estimate of Tools/mslc/count.py.
-struct KernelCosts {
+package struct KernelCosts {
   var registers: Int
   var threadgroupBytes: Int
 
   static func of(_ kernel: String) -> KernelCosts? { all[kernel] }
 
   /// Instructions per weight: to unpack it for matrix units, and to unpack and multiply it without them.
-  struct Instructions {
-    var unpacking: Double
-    var scalar: Double
+  package struct Instructions {
+    package var unpacking: Double
+    package var scalar: Double
   }
 
   /// Of a format, or of several of which the first has most weights.
-  static func instructionsPerWeight(_ weightDType: String) -> Instructions {
+  package static func instructionsPerWeight(_ weightDType: String) -> Instructions {
     formats.first { weightDType.hasPrefix($0.name) }?.count ?? Instructions(unpacking: 0.00, scalar: 2.40)
   }
 
