@@ -3,8 +3,7 @@
 # 17 "Shaders/stored.h"
 #include "device/gpu/generated/codes.h"
 #include "device/gpu/generated/matmul.h"
-
-
+# 22 "Shaders/stored.h"
 MSL_CONSTANT constexpr uint kStored4 = 104;
 MSL_CONSTANT constexpr uint kStored8 = 108;
 MSL_CONSTANT constexpr uint kFine8 = 208;
@@ -98,9 +97,9 @@ METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0
 
 
 METAL_FUNC float float8_in(uint byte) { return 256.0f * half_in((byte & 127u) << 7 | (byte & 128u) << 8); }
-# 117 "Shaders/stored.h"
+# 118 "Shaders/stored.h"
 METAL_FUNC uint pair_of_floats(uint bytes) {
-# 121 "Shaders/stored.h"
+# 122 "Shaders/stored.h"
   return pack_exact(float8_in(bytes & 255u), float8_in(bytes >> 16 & 255u));
 
 }
@@ -194,7 +193,7 @@ METAL_FUNC void share_terms(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT 
 
 METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& part, float factor, MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 217 "Shaders/stored.h"
+# 218 "Shaders/stored.h"
   MSL_THREADGROUP float* diagonal = (MSL_THREADGROUP float*)(scratch);
   const uint row = lane / 4;
   const uint column = lane % 4 * 2;
@@ -207,7 +206,7 @@ METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& pa
   simdgroup_multiply_accumulate(sum, factors, part, sum);
 
 }
-# 232 "Shaders/stored.h"
+# 233 "Shaders/stored.h"
 template <typename T, uint GROUPS, uint N, uint R, uint M>
 METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[N][kChunkTiles],
                            MSL_THREAD const float (&terms)[N][2 * GROUPS], MSL_THREAD const uint (&x)[M][kChunkTiles],
@@ -231,7 +230,7 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
       for (uint i = 0; i < N; ++i) {
         part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-# 271 "Shaders/stored.h"
+# 272 "Shaders/stored.h"
       for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
 
         for (uint i = 0; i < N; ++i) {
@@ -301,5 +300,5 @@ METAL_FUNC void stage_terms(Stored<true> kind, MSL_THREAD const Share<BITS>& sha
     }
   }
 }
-# 343 "Shaders/stored.h"
+# 344 "Shaders/stored.h"
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
