@@ -93,10 +93,10 @@ METAL_FUNC void half_words(thread const Share<kStored4>& share, constant pagoda_
   }
 }
 
-METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, thread uint (&words)[kHalfTiles]) {
-  const float zero = 8388608.0f + float(zero_code);
-  const uint2 a = words_of_codes(h == 0 ? bytes.x : bytes.z, zero);
-  const uint2 b = words_of_codes(h == 0 ? bytes.y : bytes.w, zero);
+METAL_FUNC void half_of_bytes(uint4 bytes, constant pagoda_args::Scales& scales, uint h,
+                              thread uint (&words)[kHalfTiles]) {
+  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, scales);
+  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, scales);
   words[0] = a.x;
   words[1] = a.y;
   words[2] = b.x;
@@ -105,12 +105,12 @@ METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, thread uint (
 
 METAL_FUNC void half_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales, uint h,
                            thread uint (&words)[kHalfTiles]) {
-  half_of_bytes(share.a, scales.zero, h, words);
+  half_of_bytes(share.a, scales, h, words);
 }
 
 METAL_FUNC void half_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales, uint h,
                            thread uint (&words)[kHalfTiles]) {
-  half_of_bytes(share.a, scales.zero, h, words);
+  half_of_bytes(share.a, scales, h, words);
 }
 
 // Stores half of a share as rows of tiles: word j of all lanes is a tile of 8 rows (tiles.h).

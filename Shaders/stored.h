@@ -6,17 +6,19 @@
 // each group, words 0 to 3 of the first 32 columns and 4 to 7 of the others, or two words of each 16 columns (kFine8).
 // The scales of groups are applied in the order of columns, the same for any number of rows.
 //
-// Weights: a lane's 16 codes are adjacent, in the order of its columns. 8 bits: one byte each. 4 bits: the order within
-// eight is that of matmul.h. Codes of other widths have the next larger one, and those of a table its values. Scales
-// are in records, by 64 columns or as many as share an upper scale:
-//   one level:  (a, a) and with minima (b, b) of 32 columns each; or (a, b) of 64 or 128 columns
+// Weights: a lane's 16 codes are adjacent, in the order of its columns. 8 bits: one byte each; 8-bit floats in the
+// order 0, 2, 1, 3. 4 bits: the order within eight is that of matmul.h. Codes of other widths have the next larger one,
+// and those of a table its values. Scales are in records, by 64 columns or as many as share an upper scale:
+//   one level:  (a, a) and with minima (b, b) of 32 columns each; or (a, b) of 64 or 128 columns, with floats a word
+//               each; or four 8-bit floats of 16 columns each
 //   two levels: the upper scale and minimum; then for every 64 columns a byte for each a, and with minima for each b
 #pragma once
 
 #include "codes.h"
 #include "matmul.h"
 
-// Formats. kStored4 and kStored8 have groups of 32 columns or more, kFine8 groups of 16, and always two levels.
+// Formats. kStored4 and kStored8 have groups of 32 columns or more, kFine8 groups of 16, with two levels or 8-bit
+// floats.
 constant constexpr uint kStored4 = 104;
 constant constexpr uint kStored8 = 108;
 constant constexpr uint kFine8 = 208;
@@ -24,9 +26,11 @@ constant constexpr uint kFine8 = 208;
 // Scales::kind
 constant constexpr uint kHasMins = 1;
 constant constexpr uint kTwoLevels = 2;
-constant constexpr uint kBfloats = 4;     // of one level; otherwise halfs
-constant constexpr uint kWideGroups = 8;  // of one level: (a, b) of a whole chunk
-constant constexpr uint kSigned = 16;     // of two levels: the lower scales
+constant constexpr uint kBfloats = 4;      // of one level; otherwise halfs
+constant constexpr uint kWideGroups = 8;   // of one level: (a, b) of a whole chunk
+constant constexpr uint kSigned = 16;      // of two levels: the lower scales
+constant constexpr uint kFloats = 32;      // of one level and wide groups
+constant constexpr uint kFloatCodes = 64;  // codes of 8 bits are floats (E4M3)
 
 template <bool IS_STORED>
 struct Stored {};
@@ -104,17 +108,44 @@ METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda
   }
 }
 
+METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
+
+// An 8-bit float (E4M3) has the bits of a half 2^8 times smaller.
+METAL_FUNC float float8_in(uint byte) { return 256.0f * half_in((byte & 127u) << 7 | (byte & 128u) << 8); }
+
+// Two of them, bits 0 to 7 and 16 to 23 of `bytes`: those of a bfloat 2^120 times smaller, whose denormals not every
+// machine multiplies.
+METAL_FUNC uint pair_of_floats(uint bytes) {
+#ifdef __MSL_PAIRED_MMA__
+  return fma_bfloats((bytes & 0x007f007fu) << 4 | (bytes & 0x00800080u) << 8, 0x7b807b80u, 0x80008000u);
+#else
+  return pack_exact(float8_in(bytes & 255u), float8_in(bytes >> 16 & 255u));
+#endif
+}
+
+// Four codes as bfloats.
+METAL_FUNC uint2 stored_words(uint word, constant pagoda_args::Scales& scales) {
+  return (scales.kind & kFloatCodes) != 0 ? uint2(pair_of_floats(word), pair_of_floats(word >> 8))
+                                          : words_of_codes(word, 8388608.0f + float(scales.zero));
+}
+
+METAL_FUNC float stored_number(uint code, constant pagoda_args::Scales& scales) {
+  return (scales.kind & kFloatCodes) != 0 ? float8_in(code) : float(code) - float(scales.zero);
+}
+
 METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
-  bytes_to_words(share.a, scales.zero, words);
+  const uint2 a = stored_words(share.a.x, scales);
+  const uint2 b = stored_words(share.a.y, scales);
+  const uint2 c = stored_words(share.a.z, scales);
+  const uint2 d = stored_words(share.a.w, scales);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 
 METAL_FUNC void share_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
   bytes_to_words(share.a, scales.zero, words);
 }
-
-METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
 
 METAL_FUNC float scale_in(uint bits, uint kind) {
   return (kind & kBfloats) != 0 ? as_type<float>(bits << 16) : half_in(bits);
@@ -133,6 +164,13 @@ METAL_FUNC void group_terms(uint first, uint second, uint kind, thread float (&t
     terms[1] = scale * lower_scale(second >> 8 & 255u, kind);
     terms[2] = -(min * lower_scale(second >> 16 & 255u, kind));
     terms[3] = -(min * lower_scale(second >> 24, kind));
+    return;
+  }
+  if ((kind & kFloats) != 0) {
+    terms[0] = as_type<float>(first);
+    terms[1] = terms[0];
+    terms[2] = as_type<float>(second);
+    terms[3] = terms[2];
     return;
   }
   const bool is_wide = (kind & kWideGroups) != 0;
@@ -154,6 +192,14 @@ METAL_FUNC void share_terms(thread const Share<kStored8>& share, constant pagoda
 
 METAL_FUNC void share_terms(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
                             thread float (&terms)[8]) {
+  if ((scales.kind & kTwoLevels) == 0) {
+#pragma unroll
+    for (uint g = 0; g < 4; ++g) {
+      terms[g] = 0.5f * float8_in(share.first >> (8 * g) & 255u);  // the codes are doubled
+      terms[4 + g] = 0.0f;
+    }
+    return;
+  }
   const float scale = half_in(share.first);
   const float min = half_in(share.first >> 16);
 #pragma unroll

@@ -117,6 +117,7 @@ PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
     return bytes;
   };
   // Fields of 8 bytes after a magic of 16: identity, count, size; then offset, size, rows, cols of each matrix.
+  constexpr size_t kPage = 16384;  // of the file
   const std::vector<std::pair<const char*, std::string>> rows{
       {"empty", ""},
       {"one byte", "p"},
@@ -132,11 +133,11 @@ PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
       {"size of a matrix", flipped(48)},
       {"rows of a matrix", flipped(56)},
       {"cols of a matrix", flipped(64)},
-      {"first byte of the first matrix", flipped(4096)},
-      {"somewhere in the matrices", flipped(4096 + random_offset % (good.size() - 3 * 4096))},
+      {"first byte of the first matrix", flipped(kPage)},
+      {"somewhere in the first matrix", flipped(kPage + random_offset % 64)},
       {"two pages changed places",
-       good.substr(0, 4096) + good.substr(8192, 4096) + good.substr(4096, 4096) + good.substr(12288)},
-      {"a checksum", flipped(good.size() - 4096)},
+       good.substr(0, kPage) + good.substr(2 * kPage, kPage) + good.substr(kPage, kPage) + good.substr(3 * kPage)},
+      {"a checksum", flipped(good.size() - kPage)},
   };
   for (const auto& [name, bytes] : rows) {
     note(name);

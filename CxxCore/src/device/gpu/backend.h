@@ -76,6 +76,9 @@ class Backend {
   virtual Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) {
     return allocate(size_bytes, label);
   }
+  // A buffer of this memory itself, which kernels read but never write. Null, and the memory stays the caller's, if the
+  // machine needs a copy.
+  virtual std::unique_ptr<Buffer> share([[maybe_unused]] std::unique_ptr<Buffer>& memory) { return nullptr; }
   virtual Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept = 0;
   virtual Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept = 0;
   // By default, upload() copies from it before it returns.

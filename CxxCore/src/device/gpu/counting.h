@@ -28,6 +28,7 @@ class CountingBackend final : public Backend, private Pending {
   Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) override {
     return inner_->allocate_readback(size_bytes, label);
   }
+  std::unique_ptr<Buffer> share(std::unique_ptr<Buffer>& memory) override { return inner_->share(memory); }
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override {
     return inner_->upload(to, offset_bytes, from, size_bytes);
   }

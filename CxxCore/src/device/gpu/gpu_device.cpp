@@ -59,7 +59,7 @@ class GpuDevice final : public Device,
   }
   Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
                                                std::unique_ptr<Buffer> bytes) override {
-    return loader_.adopt(format, rows, cols, {bytes->host_pointer(), bytes->size_bytes()});
+    return loader_.adopt(format, rows, cols, std::move(bytes));
   }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);

@@ -21,9 +21,9 @@
 namespace pagoda::model {
 namespace {
 
-constexpr std::string_view kMagic = "pagoda weights 2";  // the number is the version of the file format
+constexpr std::string_view kMagic = "pagoda weights 3";  // the number is the version of the file format
 constexpr std::string_view kSuffix = ".pagoda-weights";
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPage = 16384;                 // of any system, so that devices can share the map
 constexpr size_t kChunkBytes = 4 << 20;           // the most that one checksum covers
 constexpr size_t kRoundBytes = 64 * kChunkBytes;  // read or written at a time
 constexpr std::byte kZeros[kPage]{};

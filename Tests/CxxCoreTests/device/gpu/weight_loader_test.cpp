@@ -91,6 +91,27 @@ std::unique_ptr<cuda::CudaBackend> late_backend() {
   return std::move(*cuda::CudaBackend::make(driver, fake_nvrtc(), generated::files(), {}));
 }
 
+// Bytes of the host, from the beginning of a page on or not.
+class HostBytes final : public device::Buffer {
+ public:
+  HostBytes(std::span<const std::byte> bytes, bool begins_page)
+      : memory_(bytes.size() + 2 * kPage), size_(bytes.size()) {
+    first_ = kPage - reinterpret_cast<uintptr_t>(memory_.data()) % kPage + (begins_page ? 0 : 64);
+    std::copy(bytes.begin(), bytes.end(), host_pointer());
+  }
+  size_t size_bytes() const noexcept override { return size_; }
+  std::byte* host_pointer() noexcept override { return memory_.data() + first_; }
+
+ private:
+  static constexpr size_t kPage = 16384;
+  std::vector<std::byte> memory_;
+  size_t first_ = 0, size_;
+};
+
+std::unique_ptr<device::Buffer> host_bytes(std::span<const std::byte> bytes, bool begins_page = false) {
+  return std::make_unique<HostBytes>(bytes, begins_page);
+}
+
 }  // namespace
 
 PAGODA_TEST(gpu_weight_loader_gives_the_same_bytes_for_any_number_of_threads) {
@@ -128,7 +149,7 @@ PAGODA_TEST(gpu_weight_loader_adopts_the_bytes_of_a_weight) {
          {LoaderOptions{1, int64_t{1} << 20, int64_t{1} << 20}, {3, int64_t{1} << 20, 512}, {2, 4096, 1000}}) {
       for (Backend* const backend : std::initializer_list<Backend*>{near.get(), &far, late.get()}) {
         WeightLoader loader(*backend, options);
-        const auto weight = loader.adopt(format, kRows, 96, bytes);
+        const auto weight = loader.adopt(format, kRows, 96, host_bytes(bytes));
         REQUIRE_OK(weight);
         CHECK_OK(loader.finish());
         std::vector<std::byte> there(bytes.size());
@@ -138,8 +159,27 @@ PAGODA_TEST(gpu_weight_loader_adopts_the_bytes_of_a_weight) {
     }
     WeightLoader loader(*near);
     for (const size_t size : {size_t{0}, bytes.size() - 1})
-      CHECK(loader.adopt(format, kRows, 96, std::span(bytes).first(size)).status.code == StatusCode::invalid_argument);
+      CHECK(loader.adopt(format, kRows, 96, host_bytes(std::span(bytes).first(size), true)).status.code ==
+            StatusCode::invalid_argument);
   }
+}
+
+// Memory that begins at a page, as every matrix of a cache does, is not copied where host and device share memory.
+PAGODA_TEST(gpu_weight_loader_shares_pages) {
+  fake_cuda() = {};
+  const auto near = software_backend();
+  const auto late = late_backend();
+  const std::vector<std::byte> bytes = loaded(*near, Matrix(96, DType::f32), WeightFormat::q8, {.num_threads = 1});
+  for (const bool begins_page : {true, false})
+    for (Backend* const backend : std::initializer_list<Backend*>{near.get(), late.get()}) {
+      auto memory = host_bytes(bytes, begins_page);
+      const std::byte* const at = memory->host_pointer();
+      WeightLoader loader(*backend);
+      const auto weight = loader.adopt(WeightFormat::q8, kRows, 96, std::move(memory));
+      REQUIRE_OK(weight);
+      CHECK_OK(loader.finish());
+      CHECK_EQ((*weight)->bytes().data() == at, begins_page && backend == near.get());
+    }
 }
 
 PAGODA_TEST(gpu_weight_loader_copies_rows_of_the_same_type) {

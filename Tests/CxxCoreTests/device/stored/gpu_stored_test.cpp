@@ -214,19 +214,36 @@ PAGODA_TEST(gpu_stored_pieces_are_multiplied_as_one_matrix) {
 PAGODA_TEST(gpu_stored_weights_take_the_memory_of_their_file) {
   const struct {
     QuantId id;
-    double bytes;  // per 256 columns in a GGUF file
-  } kFiles[] = {{QuantId::q4_0, 144}, {QuantId::q4_1, 160}, {QuantId::q8_0, 272}, {QuantId::q4_k, 144}};
+    double bytes;  // per 256 columns in a file
+  } kFiles[] = {
+      {QuantId::q4_0, 144}, {QuantId::q4_1, 160}, {QuantId::q8_0, 272}, {QuantId::q4_k, 144}, {QuantId::fp8, 256}};
   for (const std::string& name : kernel_devices()) {
     Rig rig(name);
-    // GPTQ with one zero: 4 bits and f16 scales of groups of 128, whose records are twice as large here.
-    for (const WeightFormat format : kept_formats(rig.device()))
-      if (quant_format(format).name == "int4" && quant_format(format).group == 128)
-        CHECK(static_cast<double>(rig.device().weight_bytes(1024, 4096, format)) <= 1.05 * 1024 * 32 * 66);
+    // GPTQ: 4 bits, and per group of 128 a scale of 16 bits, whose records are larger here, and a zero of 4 bits.
+    for (const WeightFormat format : kept_formats(rig.device())) {
+      const QuantFormat& f = quant_format(format);
+      if (f.bits != 4 || f.group != 128 || !f.name.starts_with("int4")) continue;
+      const double in_file = 1024 * 32 * (f.has_zeros ? 66.5 : 66), most = f.has_zeros ? 1.09 : 1.05;
+      CHECK(static_cast<double>(rig.device().weight_bytes(1024, 4096, format)) <= most * in_file);
+    }
     for (const auto& file : kFiles) {
       const auto bytes = static_cast<double>(rig.device().weight_bytes(1024, 4096, weight_format(file.id)));
       const double in_file = file.bytes * 1024 * 16;
       if (!(bytes <= in_file * 1.05 && bytes >= in_file * 0.999))
         fail(__FILE__, __LINE__, describe(weight_format(file.id)) + ": " + std::to_string(bytes / in_file));
+    }
+  }
+}
+
+// Which formats of files have kernels.
+PAGODA_TEST(gpu_stored_formats_are_kept) {
+  for (const std::string& name : kernel_devices()) {
+    Rig rig(name);
+    for (const WeightFormat format : stored_formats()) {
+      const QuantFormat& f = quant_format(format);
+      const bool is_wide = f.group >= 64;
+      const bool is_kept = is_wide || (f.scale != ScaleType::f32 && !(f.has_zeros && f.bits == 8));
+      if (rig.device().keeps_format(format) != is_kept) fail(__FILE__, __LINE__, name + " " + describe(format));
     }
   }
 }

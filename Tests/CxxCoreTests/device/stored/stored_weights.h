@@ -86,13 +86,14 @@ inline std::vector<WeightFormat> stored_formats() {
 inline std::vector<WeightFormat> few_formats() {
   std::vector<WeightFormat> formats;
   for (const QuantId id : {QuantId::q4_0, QuantId::q4_1, QuantId::q8_0, QuantId::q4_k, QuantId::q5_k, QuantId::q6_k,
-                           QuantId::q2_k, QuantId::iq4_xs, QuantId::mxfp4})
+                           QuantId::q2_k, QuantId::iq4_xs, QuantId::mxfp4, QuantId::nvfp4, QuantId::fp8})
     formats.push_back(weight_format(id));
   for (const WeightFormat format : stored_formats()) {
     const QuantFormat& f = quant_format(format);
     if (f.name == "affine 4 bits" && f.group >= 64 && f.scale == ScaleType::bf16) formats.push_back(format);
     if (f.name == "int4" && f.group == 128 && f.scale == ScaleType::bf16) formats.push_back(format);
-    if (f.name == "int4 with zeros" && f.group == 64 && f.scale == ScaleType::f16) formats.push_back(format);
+    if (f.name == "int4 with zeros" && f.group < 128 && f.scale == ScaleType::f16) formats.push_back(format);
+    if (f.name == "int8 with zeros" && f.group == 128 && f.scale == ScaleType::bf16) formats.push_back(format);
   }
   return formats;
 }

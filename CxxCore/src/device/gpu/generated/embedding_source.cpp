@@ -64,7 +64,10 @@ kernel void embedding_stored(device const int* ids [[buffer(0)]],
   for (uint i = tid; i < args.cols; i += 128) {
     const uint quarter = i % SPAN / (SPAN / 4);
     const ulong at = row + i / kChunk * kChunk + quarter * 16;
-    const uint code = i % kChunk / SPAN * (SPAN / 4) + i % (SPAN / 4);
+    uint code = i % kChunk / SPAN * (SPAN / 4) + i % (SPAN / 4);
+    if ((args.scales.kind & kFloatCodes) != 0) {
+      code = (code & 12u) + code % 2 * 2 + code % 4 / 2;
+    }
     uint word;
     if (BITS == kStored4) {
       word = table[at / 8 + code / 8] >> (16 * (code % 2) + code % 8 / 2 * 4) & 15u;
@@ -76,7 +79,7 @@ kernel void embedding_stored(device const int* ids [[buffer(0)]],
     load_share(table, steps, args.scales, at, share);
     share_terms(share, args.scales, terms);
     const uint group = i % kChunk / SPAN;
-    const float product = terms[group] * (float(word) - float(args.scales.zero));
+    const float product = terms[group] * stored_number(word, args.scales);
     out[long(token) * args.out_stride + i] =
         (args.scales.kind & kHasMins) != 0 ? product + terms[kChunk / SPAN + group] : product;
   }

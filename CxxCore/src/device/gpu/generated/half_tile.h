@@ -88,10 +88,10 @@ METAL_FUNC void half_words(MSL_THREAD const Share<kStored4>& share, MSL_CONSTANT
   }
 }
 
-METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, MSL_THREAD uint (&words)[kHalfTiles]) {
-  const float zero = 8388608.0f + float(zero_code);
-  const uint2 a = words_of_codes(h == 0 ? bytes.x : bytes.z, zero);
-  const uint2 b = words_of_codes(h == 0 ? bytes.y : bytes.w, zero);
+METAL_FUNC void half_of_bytes(uint4 bytes, MSL_CONSTANT pagoda_args::Scales& scales, uint h,
+                              MSL_THREAD uint (&words)[kHalfTiles]) {
+  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, scales);
+  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, scales);
   words[0] = a.x;
   words[1] = a.y;
   words[2] = b.x;
@@ -100,12 +100,12 @@ METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, MSL_THREAD ui
 
 METAL_FUNC void half_words(MSL_THREAD const Share<kStored8>& share, MSL_CONSTANT pagoda_args::Scales& scales, uint h,
                            MSL_THREAD uint (&words)[kHalfTiles]) {
-  half_of_bytes(share.a, scales.zero, h, words);
+  half_of_bytes(share.a, scales, h, words);
 }
 
 METAL_FUNC void half_words(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT pagoda_args::Scales& scales, uint h,
                            MSL_THREAD uint (&words)[kHalfTiles]) {
-  half_of_bytes(share.a, scales.zero, h, words);
+  half_of_bytes(share.a, scales, h, words);
 }
 
 

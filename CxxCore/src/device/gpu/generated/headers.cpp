@@ -1923,10 +1923,10 @@ METAL_FUNC void half_words(thread const Share<kStored4>& share, constant pagoda_
     words[j] = pair_of_codes(nibbles >> (4 * j - 3), shifts);
   }
 }
-METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, thread uint (&words)[kHalfTiles]) {
-  const float zero = 8388608.0f + float(zero_code);
-  const uint2 a = words_of_codes(h == 0 ? bytes.x : bytes.z, zero);
-  const uint2 b = words_of_codes(h == 0 ? bytes.y : bytes.w, zero);
+METAL_FUNC void half_of_bytes(uint4 bytes, constant pagoda_args::Scales& scales, uint h,
+                              thread uint (&words)[kHalfTiles]) {
+  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, scales);
+  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, scales);
   words[0] = a.x;
   words[1] = a.y;
   words[2] = b.x;
@@ -1934,11 +1934,11 @@ METAL_FUNC void half_of_bytes(uint4 bytes, uint zero_code, uint h, thread uint (
 }
 METAL_FUNC void half_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales, uint h,
                            thread uint (&words)[kHalfTiles]) {
-  half_of_bytes(share.a, scales.zero, h, words);
+  half_of_bytes(share.a, scales, h, words);
 }
 METAL_FUNC void half_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales, uint h,
                            thread uint (&words)[kHalfTiles]) {
-  half_of_bytes(share.a, scales.zero, h, words);
+  half_of_bytes(share.a, scales, h, words);
 }
 METAL_FUNC void store_half_share(thread const uint (&words)[kHalfTiles], threadgroup uint* rows, uint row,
                                  uint quarter) {
@@ -2933,6 +2933,8 @@ constant constexpr uint kTwoLevels = 2;
 constant constexpr uint kBfloats = 4;
 constant constexpr uint kWideGroups = 8;
 constant constexpr uint kSigned = 16;
+constant constexpr uint kFloats = 32;
+constant constexpr uint kFloatCodes = 64;
 template <bool IS_STORED>
 struct Stored {};
 template <>
@@ -2998,15 +3000,34 @@ METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda
     words[4 + j] = pair_of_codes(share.a.y >> (4 * j - 3), shifts);
   }
 }
+METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
+METAL_FUNC float float8_in(uint byte) { return 256.0f * half_in((byte & 127u) << 7 | (byte & 128u) << 8); }
+METAL_FUNC uint pair_of_floats(uint bytes) {
+#ifdef __MSL_PAIRED_MMA__
+  return fma_bfloats((bytes & 0x007f007fu) << 4 | (bytes & 0x00800080u) << 8, 0x7b807b80u, 0x80008000u);
+#else
+  return pack_exact(float8_in(bytes & 255u), float8_in(bytes >> 16 & 255u));
+#endif
+}
+METAL_FUNC uint2 stored_words(uint word, constant pagoda_args::Scales& scales) {
+  return (scales.kind & kFloatCodes) != 0 ? uint2(pair_of_floats(word), pair_of_floats(word >> 8))
+                                          : words_of_codes(word, 8388608.0f + float(scales.zero));
+}
+METAL_FUNC float stored_number(uint code, constant pagoda_args::Scales& scales) {
+  return (scales.kind & kFloatCodes) != 0 ? float8_in(code) : float(code) - float(scales.zero);
+}
 METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
-  bytes_to_words(share.a, scales.zero, words);
+  const uint2 a = stored_words(share.a.x, scales);
+  const uint2 b = stored_words(share.a.y, scales);
+  const uint2 c = stored_words(share.a.z, scales);
+  const uint2 d = stored_words(share.a.w, scales);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 METAL_FUNC void share_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
   bytes_to_words(share.a, scales.zero, words);
 }
-METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
 METAL_FUNC float scale_in(uint bits, uint kind) {
   return (kind & kBfloats) != 0 ? as_type<float>(bits << 16) : half_in(bits);
 }
@@ -3021,6 +3042,13 @@ METAL_FUNC void group_terms(uint first, uint second, uint kind, thread float (&t
     terms[1] = scale * lower_scale(second >> 8 & 255u, kind);
     terms[2] = -(min * lower_scale(second >> 16 & 255u, kind));
     terms[3] = -(min * lower_scale(second >> 24, kind));
+    return;
+  }
+  if ((kind & kFloats) != 0) {
+    terms[0] = as_type<float>(first);
+    terms[1] = terms[0];
+    terms[2] = as_type<float>(second);
+    terms[3] = terms[2];
     return;
   }
   const bool is_wide = (kind & kWideGroups) != 0;
@@ -3039,6 +3067,14 @@ METAL_FUNC void share_terms(thread const Share<kStored8>& share, constant pagoda
 }
 METAL_FUNC void share_terms(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
                             thread float (&terms)[8]) {
+  if ((scales.kind & kTwoLevels) == 0) {
+#pragma unroll
+    for (uint g = 0; g < 4; ++g) {
+      terms[g] = 0.5f * float8_in(share.first >> (8 * g) & 255u);
+      terms[4 + g] = 0.0f;
+    }
+    return;
+  }
   const float scale = half_in(share.first);
   const float min = half_in(share.first >> 16);
 #pragma unroll

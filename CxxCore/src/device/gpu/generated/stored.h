@@ -1,10 +1,9 @@
 // stored.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 16 "Shaders/stored.h"
+# 17 "Shaders/stored.h"
 #include "device/gpu/generated/codes.h"
 #include "device/gpu/generated/matmul.h"
-
-
+# 22 "Shaders/stored.h"
 MSL_CONSTANT constexpr uint kStored4 = 104;
 MSL_CONSTANT constexpr uint kStored8 = 108;
 MSL_CONSTANT constexpr uint kFine8 = 208;
@@ -15,6 +14,8 @@ MSL_CONSTANT constexpr uint kTwoLevels = 2;
 MSL_CONSTANT constexpr uint kBfloats = 4;
 MSL_CONSTANT constexpr uint kWideGroups = 8;
 MSL_CONSTANT constexpr uint kSigned = 16;
+MSL_CONSTANT constexpr uint kFloats = 32;
+MSL_CONSTANT constexpr uint kFloatCodes = 64;
 
 template <bool IS_STORED>
 struct Stored {};
@@ -92,17 +93,40 @@ METAL_FUNC void share_words(MSL_THREAD const Share<kStored4>& share, MSL_CONSTAN
   }
 }
 
+METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
+
+
+METAL_FUNC float float8_in(uint byte) { return 256.0f * half_in((byte & 127u) << 7 | (byte & 128u) << 8); }
+# 118 "Shaders/stored.h"
+METAL_FUNC uint pair_of_floats(uint bytes) {
+# 122 "Shaders/stored.h"
+  return pack_exact(float8_in(bytes & 255u), float8_in(bytes >> 16 & 255u));
+
+}
+
+
+METAL_FUNC uint2 stored_words(uint word, MSL_CONSTANT pagoda_args::Scales& scales) {
+  return (scales.kind & kFloatCodes) != 0 ? uint2(pair_of_floats(word), pair_of_floats(word >> 8))
+                                          : words_of_codes(word, 8388608.0f + float(scales.zero));
+}
+
+METAL_FUNC float stored_number(uint code, MSL_CONSTANT pagoda_args::Scales& scales) {
+  return (scales.kind & kFloatCodes) != 0 ? float8_in(code) : float(code) - float(scales.zero);
+}
+
 METAL_FUNC void share_words(MSL_THREAD const Share<kStored8>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD uint (&words)[kChunkTiles]) {
-  bytes_to_words(share.a, scales.zero, words);
+  const uint2 a = stored_words(share.a.x, scales);
+  const uint2 b = stored_words(share.a.y, scales);
+  const uint2 c = stored_words(share.a.z, scales);
+  const uint2 d = stored_words(share.a.w, scales);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD uint (&words)[kChunkTiles]) {
   bytes_to_words(share.a, scales.zero, words);
 }
-
-METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0xffffu))); }
 
 METAL_FUNC float scale_in(uint bits, uint kind) {
   return (kind & kBfloats) != 0 ? as_type<float>(bits << 16) : half_in(bits);
@@ -121,6 +145,13 @@ METAL_FUNC void group_terms(uint first, uint second, uint kind, MSL_THREAD float
     terms[1] = scale * lower_scale(second >> 8 & 255u, kind);
     terms[2] = -(min * lower_scale(second >> 16 & 255u, kind));
     terms[3] = -(min * lower_scale(second >> 24, kind));
+    return;
+  }
+  if ((kind & kFloats) != 0) {
+    terms[0] = as_type<float>(first);
+    terms[1] = terms[0];
+    terms[2] = as_type<float>(second);
+    terms[3] = terms[2];
     return;
   }
   const bool is_wide = (kind & kWideGroups) != 0;
@@ -142,6 +173,14 @@ METAL_FUNC void share_terms(MSL_THREAD const Share<kStored8>& share, MSL_CONSTAN
 
 METAL_FUNC void share_terms(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD float (&terms)[8]) {
+  if ((scales.kind & kTwoLevels) == 0) {
+
+    for (uint g = 0; g < 4; ++g) {
+      terms[g] = 0.5f * float8_in(share.first >> (8 * g) & 255u);
+      terms[4 + g] = 0.0f;
+    }
+    return;
+  }
   const float scale = half_in(share.first);
   const float min = half_in(share.first >> 16);
 
@@ -154,7 +193,7 @@ METAL_FUNC void share_terms(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT 
 
 METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& part, float factor, MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 172 "Shaders/stored.h"
+# 218 "Shaders/stored.h"
   MSL_THREADGROUP float* diagonal = (MSL_THREADGROUP float*)(scratch);
   const uint row = lane / 4;
   const uint column = lane % 4 * 2;
@@ -167,7 +206,7 @@ METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& pa
   simdgroup_multiply_accumulate(sum, factors, part, sum);
 
 }
-# 187 "Shaders/stored.h"
+# 233 "Shaders/stored.h"
 template <typename T, uint GROUPS, uint N, uint R, uint M>
 METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[N][kChunkTiles],
                            MSL_THREAD const float (&terms)[N][2 * GROUPS], MSL_THREAD const uint (&x)[M][kChunkTiles],
@@ -191,7 +230,7 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
       for (uint i = 0; i < N; ++i) {
         part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-# 226 "Shaders/stored.h"
+# 272 "Shaders/stored.h"
       for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
 
         for (uint i = 0; i < N; ++i) {
@@ -261,5 +300,5 @@ METAL_FUNC void stage_terms(Stored<true> kind, MSL_THREAD const Share<BITS>& sha
     }
   }
 }
-# 298 "Shaders/stored.h"
+# 344 "Shaders/stored.h"
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }

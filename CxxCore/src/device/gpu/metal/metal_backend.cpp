@@ -47,6 +47,7 @@ class MetalBackend final : public Backend, private Pending {
 
   const DeviceInfo& info() const noexcept override { return info_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override;
+  std::unique_ptr<Buffer> share(std::unique_ptr<Buffer>& memory) override;
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
@@ -100,6 +101,19 @@ Result<std::unique_ptr<Buffer>> MetalBackend::allocate(size_t size_bytes, const 
   made->setLabel(text_of(label));
   return std::unique_ptr<Buffer>(
       std::make_unique<MetalBuffer>(std::move(pages), std::move(made), size_bytes, residency_));
+}
+
+// Memory that begins at a page is mapped to the end of its last page.
+std::unique_ptr<Buffer> MetalBackend::share(std::unique_ptr<Buffer>& memory) {
+  const Pool pool;
+  const auto page = static_cast<size_t>(getpagesize());
+  const size_t size = memory->size_bytes(), whole = (size + page - 1) / page * page;
+  const std::byte* const at = memory->host_pointer();
+  if (size == 0 || reinterpret_cast<uintptr_t>(at) % page != 0 || whole > device_->maxBufferLength()) return nullptr;
+  const MTL::ResourceOptions options = MTL::ResourceStorageModeShared | MTL::ResourceHazardTrackingModeUntracked;
+  auto made = NS::TransferPtr(device_->newBuffer(at, whole, options, nullptr));
+  if (!made) return nullptr;
+  return std::make_unique<MetalBuffer>(std::shared_ptr<Buffer>(std::move(memory)), std::move(made), size, residency_);
 }
 
 Status MetalBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {

@@ -35,12 +35,12 @@ class Pages {
   void* base_;
 };
 
-// Command buffers do not retain it: as with its pages, it lives until the steps that use it are waited for.
+// Command buffers do not retain it: as with its memory, it lives until the steps that use it are waited for.
 class MetalBuffer final : public Buffer {
  public:
-  MetalBuffer(std::unique_ptr<Pages> pages, NS::SharedPtr<MTL::Buffer> buffer, size_t size,
+  MetalBuffer(std::shared_ptr<const void> memory, NS::SharedPtr<MTL::Buffer> buffer, size_t size,
               std::shared_ptr<Residency> residency)
-      : pages_(std::move(pages)), buffer_(std::move(buffer)), size_(size), residency_(std::move(residency)) {
+      : memory_(std::move(memory)), buffer_(std::move(buffer)), size_(size), residency_(std::move(residency)) {
     residency_->add(buffer_.get());
   }
   ~MetalBuffer() override { residency_->remove(buffer_.get()); }
@@ -49,7 +49,7 @@ class MetalBuffer final : public Buffer {
   const MTL::Buffer* get() const noexcept { return buffer_.get(); }
 
  private:
-  std::unique_ptr<Pages> pages_;  // outlives buffer_
+  std::shared_ptr<const void> memory_;  // Pages or what is shared; outlives buffer_
   NS::SharedPtr<MTL::Buffer> buffer_;
   size_t size_;
   std::shared_ptr<Residency> residency_;

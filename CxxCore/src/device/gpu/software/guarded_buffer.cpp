@@ -36,6 +36,7 @@ Result<std::unique_ptr<GuardedBuffer>> GuardedBuffer::create(size_t size, const 
 }
 
 GuardedBuffer::~GuardedBuffer() {
+  if (map_ == nullptr) return;
   unpoison(map_, map_bytes_);
   munmap(map_, map_bytes_);
 }
@@ -44,7 +45,7 @@ bool GuardedBuffer::is_intact() const noexcept {
 #ifdef PAGODA_ASAN
   return true;  // the sanitizer would have caught it
 #else
-  const char* end = map_ + map_bytes_ - kPageBytes;
+  const char* end = map_ == nullptr ? data_ : map_ + map_bytes_ - kPageBytes;
   for (const char* p = data_ + size_; p < end; ++p)
     if (*p != kPattern) return false;
   return true;

@@ -13,6 +13,12 @@ namespace pagoda::device::gpu::software {
 class GuardedBuffer final : public Buffer {
  public:
   static Result<std::unique_ptr<GuardedBuffer>> create(size_t size_bytes, const std::string& label);
+  // Of memory that is only read, without guard pages.
+  explicit GuardedBuffer(std::unique_ptr<Buffer> memory)
+      : memory_(std::move(memory)),
+        data_(reinterpret_cast<char*>(memory_->host_pointer())),
+        size_(memory_->size_bytes()),
+        label_("shared memory") {}
   ~GuardedBuffer() override;
   size_t size_bytes() const noexcept override { return size_; }
   std::byte* host_pointer() noexcept override { return reinterpret_cast<std::byte*>(data_); }
@@ -23,8 +29,9 @@ class GuardedBuffer final : public Buffer {
  private:
   GuardedBuffer(char* map, size_t map_bytes, char* data, size_t size, std::string label)
       : map_(map), map_bytes_(map_bytes), data_(data), size_(size), label_(std::move(label)) {}
-  char* map_;
-  size_t map_bytes_;
+  std::unique_ptr<Buffer> memory_;
+  char* map_ = nullptr;
+  size_t map_bytes_ = 0;
   char* data_;
   size_t size_;
   std::string label_;

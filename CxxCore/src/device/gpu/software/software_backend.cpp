@@ -1,6 +1,8 @@
 // SoftwareBackend: records launches, runs those between two barriers together, and runs threadgroups in parallel.
 #include "device/gpu/software/software_backend.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -32,6 +34,12 @@ Result<std::unique_ptr<SoftwareBackend>> SoftwareBackend::create(const Options& 
 Result<std::unique_ptr<Buffer>> SoftwareBackend::allocate(size_t size_bytes, const std::string& label) {
   PAGODA_ASSIGN_OR_RETURN(auto made, GuardedBuffer::create(size_bytes, label));
   return std::unique_ptr<Buffer>(std::move(made));
+}
+
+std::unique_ptr<Buffer> SoftwareBackend::share(std::unique_ptr<Buffer>& memory) {
+  const auto at = reinterpret_cast<uintptr_t>(memory->host_pointer());
+  if (at % static_cast<uintptr_t>(getpagesize()) != 0) return nullptr;
+  return std::make_unique<GuardedBuffer>(std::move(memory));
 }
 
 Status SoftwareBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {

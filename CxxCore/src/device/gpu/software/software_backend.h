@@ -25,6 +25,8 @@ class SoftwareBackend final : public Backend, private Pending {
 
   const DeviceInfo& info() const noexcept override { return info_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override;
+  // Of memory that begins at a page, as Metal.
+  std::unique_ptr<Buffer> share(std::unique_ptr<Buffer>& memory) override;
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;

@@ -12,7 +12,7 @@ namespace pagoda::device::gpu {
 
 // The version of what RowPacker writes: files of another version are not read. The bytes are the same on every backend
 // and every host.
-constexpr int kWeightVersion = 1;
+constexpr int kWeightVersion = 2;
 
 // The formats of kernels, in the order of the tables in ops.
 enum class KernelFormat : uint8_t { f32, f16, bf16, q8, q4, s4, s8, s8f };

@@ -10,7 +10,7 @@
 namespace pagoda::device::gpu {
 
 struct StoredForm {
-  int bits;  // of a code: 4 or 8, the next that is not smaller than the file's; 8 with zeros
+  int bits;  // of a code: 4 or 8, the next that is not smaller than the file's; 8 with zeros per 32 columns
   int span;  // columns of a chunk with one scale at most: 32 or 16
   pagoda_args::Scales scales;
 
@@ -19,8 +19,7 @@ struct StoredForm {
   }
 };
 
-// Empty for formats without kernels: those with scales of float32 or of 8 bits (NVFP4), 8-bit floats, and zeros of
-// codes of 8 bits.
+// Empty for formats without kernels: groups of 32 with scales of float32 or with codes of 8 bits and zeros.
 std::optional<StoredForm> stored_form(const QuantFormat& format) noexcept;
 
 // Writes a row of `cols` columns: codes of all chunks of 64 columns, and records of scales. `codes` and `records` are

@@ -63,11 +63,14 @@ Status WeightLoader::fill(Buffer& buffer, const RowPacker& packer, const WeightS
 }
 
 Result<std::unique_ptr<Weight>> WeightLoader::adopt(WeightFormat format, int64_t rows, int64_t cols,
-                                                    std::span<const std::byte> bytes) {
+                                                    std::unique_ptr<Buffer> memory) {
   const WeightLayout layout = weight_layout(rows, cols, format);
+  const std::span<const std::byte> bytes(memory->host_pointer(), memory->size_bytes());
   if (bytes.size() != static_cast<size_t>(layout.size_bytes))
     return make_error(StatusCode::invalid_argument,
                       concat("a weight of ", bytes.size(), " bytes cannot be adopted, expected ", layout.size_bytes));
+  if (auto shared = backend_.share(memory))
+    return std::unique_ptr<Weight>(new GpuWeight(std::move(shared), rows, cols, format));
   PAGODA_ASSIGN_OR_RETURN(auto buffer, backend_.allocate(bytes.size(), "a weight from the cache"));
   if (std::byte* host = buffer->host_pointer(); host != nullptr) {
     PAGODA_RETURN_IF_ERROR(copy(bytes, host));

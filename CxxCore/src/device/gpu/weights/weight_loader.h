@@ -25,9 +25,9 @@ class WeightLoader {
   explicit WeightLoader(Backend& backend, const LoaderOptions& options = {}) noexcept
       : backend_(backend), options_(options) {}
   Result<std::unique_ptr<Weight>> make(const WeightSource& source, WeightFormat format);
-  // A weight of the bytes that make() gave another one; they are copied before this returns.
-  Result<std::unique_ptr<Weight>> adopt(WeightFormat format, int64_t rows, int64_t cols,
-                                        std::span<const std::byte> bytes);
+  // A weight of the bytes that make() gave another one; they are copied before this returns, unless the backend shares
+  // their memory.
+  Result<std::unique_ptr<Weight>> adopt(WeightFormat format, int64_t rows, int64_t cols, std::unique_ptr<Buffer> bytes);
   // Waits for the copies and frees threads and staging memory.
   Status finish() noexcept;
 
