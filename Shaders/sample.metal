@@ -38,10 +38,11 @@ kernel void sample_parts(device const float* logits [[buffer(0)]],
   if (tid == 0) {
     highest[group.y * args.parts + group.x] = key;
   }
-  if (wanted > 0) {
-    device ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
-    keep_highest(mine, wanted, kept, counts, tid, lane, sg);
+  if (wanted == 0) {
+    return;  // all threads
   }
+  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
+  keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
 
 // Grid: [rows]

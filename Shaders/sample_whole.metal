@@ -40,15 +40,21 @@ kernel void sample_sums(device const float* logits [[buffer(0)]],
   float own[kEach];
   load_part(logits + long(group.y) * args.logits_stride, row, edits, masks, args, group.x,
             (threadgroup float*)(values), tid, own);
+  ulong counted = 0;
   #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     const ulong weight = whole_weight(weight_of((own[i] - logit_of(key)) / temperature));
     const ulong candidate = candidate_of(own[i], (i * args.parts + group.x) * kThreads + tid);
-    const ulong counted = weight >= min_weight && candidate >= last ? weight : 0ul;
-    const uint upper = simd_sum(uint(counted >> 20));
-    const uint lower = simd_sum(uint(counted) & 0xfffffu);
+    counted = is_raw ? counted : 0ul;  // of a total only the last chunk's sum is not 0
+    counted += weight >= min_weight && candidate >= last ? weight : 0ul;
+    ulong sum = 0;
+    if (is_raw ? i + 1 == kEach : simd_any(counted > 0)) {  // shuffles take longer than everything else here
+      const uint upper = simd_sum(uint(counted >> 20));
+      const uint lower = simd_sum(uint(counted) & 0xfffffu);
+      sum = (ulong(upper) << 20) + lower;
+    }
     if (lane == 0) {
-      partial[i * kSimdgroups + sg] = (ulong(upper) << 20) + lower;
+      partial[i * kSimdgroups + sg] = sum;
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);

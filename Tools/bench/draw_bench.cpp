@@ -2,7 +2,7 @@
 // median of the device's own time, and how many rows it leaves to the sampler. The logits are those of random weights;
 // a realistic temperature makes them as unequal as a trained model's (the most likely one 6 above the 20th).
 // Build: make -C Tools/native draw_bench
-// Usage: draw_bench [DEVICE [ROWS [ROUNDS]]]
+// Usage: draw_bench [DEVICE [ROWS [ROUNDS [kernels]]]]: also the time of each kernel, one launch at a time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device/registry.h"
+#include "device/support.h"
 #include "ops/ops.h"
 #include "sampler/draw_lists.h"
 
@@ -90,7 +91,7 @@ class DrawBench {
     lists_.reserve(edits_, masks_);
   }
 
-  void run(const Kind& kind) {
+  void run(const Kind& kind, bool by_kernel) {
     const std::vector<Draw> draws = draws_of(kind);
     const Tensor tokens = zeros(DType::i32, {rows_}), scores = zeros(DType::i64, {rows_, 22});
     const Tensor on_device = put(draws, DType::i64, {rows_, 7});
@@ -105,15 +106,17 @@ class DrawBench {
         .has_whole = draws[0].is_whole > 0,
         .has_nucleus = draws[0].has_nucleus()};
     const bool is_argmax = draws[0].is_argmax();
-    const double us = 1e6 * median_seconds([&]() -> Status {
+    const auto encode = [&]() -> Status {
       return is_argmax ? ops::argmax(device_->encoder(), {.logits = logits_on_device_, .tokens = tokens})
                        : ops::sample(device_->encoder(), args);
-    });
+    };
+    const double us = 1e6 * median_seconds(encode);
     std::vector<int32_t> got(static_cast<size_t>(rows_));
     check(device_->download(tokens, got.data(), got.size() * sizeof(int32_t)));
     std::printf("| %-64s | %-9s | %7.1f us | %lld of %lld left to the sampler\n", kind.name,
                 kind.is_realistic ? "realistic" : "1", us, static_cast<long long>(std::ranges::count(got, -1)),
                 static_cast<long long>(rows_));
+    if (by_kernel) print_kernels(encode);
     buffers_.resize(1);
   }
 
@@ -164,6 +167,20 @@ class DrawBench {
     return *middle;
   }
 
+  template <class Encode>
+  void print_kernels(const Encode& encode) {
+    device_->set_profiling(true);
+    device::set_kernel_timing(*device_, true);
+    for (int round = 0; round < rounds_; ++round) {
+      check(encode());
+      check(device_->encoder().submit().wait());
+    }
+    for (const OpTime& time : device_->take_profile())
+      std::printf("    %-16s %7.1f us\n", time.name.c_str(), 1e6 * time.seconds / static_cast<double>(time.calls));
+    device::set_kernel_timing(*device_, false);
+    device_->set_profiling(false);
+  }
+
   Tensor zeros(DType dtype, std::initializer_list<int64_t> shape) {
     Tensor t = device::dense(nullptr, dtype, shape);
     auto buffer = device_->allocate(static_cast<size_t>(t.num_elements()) * dtype_bytes(dtype), "bench");
@@ -198,5 +215,5 @@ class DrawBench {
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   DrawBench bench(argc > 1 ? argv[1] : "cuda", argc > 2 ? std::atoi(argv[2]) : 32, argc > 3 ? std::atoi(argv[3]) : 15);
-  for (const Kind& kind : kinds()) bench.run(kind);
+  for (const Kind& kind : kinds()) bench.run(kind, argc > 4);
 }

@@ -208,9 +208,9 @@ void Sampler::gather_from(uint64_t bound_weight, uint64_t least, float temperatu
 void Sampler::gather_mass(uint64_t top_p, float temperature) {
   const float first = adjusted_.reached_in_most_blocks();
   listed_.clear();
-  adjusted_.for_each_from(first, [this](int32_t id, float logit) { listed_.add(id, logit); });
+  const LogitBlocks::Bounds others =
+      adjusted_.split_at(first, temperature, [this](int32_t id, float logit) { listed_.add(id, logit); });
   const uint64_t mass = listed_.weigh(adjusted_, temperature);
-  const LogitBlocks::Bounds others = adjusted_.bound_weights_below(first, temperature);
   const uint64_t most = mass_of(mass + others.most, top_p);
   if (mass < most) return gather_mass_exactly(top_p, temperature, first);
   keep_listed(mass_of(mass + others.least, top_p));

@@ -39,12 +39,13 @@ MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
   if (tid == 0) {
     highest[group.y * args.parts + group.x] = key;
   }
-  if (wanted > 0) {
-    MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
-    keep_highest(mine, wanted, kept, counts, tid, lane, sg);
+  if (wanted == 0) {
+    return;
   }
+  MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
+  keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
-# 49 "Shaders/sample.metal"
+# 50 "Shaders/sample.metal"
 MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    MSL_DEVICE const pagoda_args::SampleRow* rows ,
                    MSL_DEVICE int* tokens ,

@@ -39,10 +39,11 @@ kernel void sample_parts(device const float* logits [[buffer(0)]],
   if (tid == 0) {
     highest[group.y * args.parts + group.x] = key;
   }
-  if (wanted > 0) {
-    device ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
-    keep_highest(mine, wanted, kept, counts, tid, lane, sg);
+  if (wanted == 0) {
+    return;
   }
+  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
+  keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
 [[max_total_threads_per_threadgroup(256)]]
 kernel void sample(device const ulong* found [[buffer(0)]],

@@ -41,15 +41,21 @@ MSL_KERNEL void sample_sums(MSL_DEVICE const float* logits ,
   float own[kEach];
   load_part(logits + long(group.y) * args.logits_stride, row, edits, masks, args, group.x,
             (MSL_THREADGROUP float*)(values), tid, own);
+  ulong counted = 0;
 
   for (uint i = 0; i < kEach; ++i) {
     const ulong weight = whole_weight(weight_of((own[i] - logit_of(key)) / temperature));
     const ulong candidate = candidate_of(own[i], (i * args.parts + group.x) * kThreads + tid);
-    const ulong counted = weight >= min_weight && candidate >= last ? weight : 0ul;
-    const uint upper = simd_sum(uint(counted >> 20));
-    const uint lower = simd_sum(uint(counted) & 0xfffffu);
+    counted = is_raw ? counted : 0ul;
+    counted += weight >= min_weight && candidate >= last ? weight : 0ul;
+    ulong sum = 0;
+    if (is_raw ? i + 1 == kEach : simd_any(counted > 0)) {
+      const uint upper = simd_sum(uint(counted >> 20));
+      const uint lower = simd_sum(uint(counted) & 0xfffffu);
+      sum = (ulong(upper) << 20) + lower;
+    }
     if (lane == 0) {
-      partial[i * kSimdgroups + sg] = (ulong(upper) << 20) + lower;
+      partial[i * kSimdgroups + sg] = sum;
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -61,7 +67,7 @@ MSL_KERNEL void sample_sums(MSL_DEVICE const float* logits ,
     sums[(long(group.y) * kEach + tid) * args.parts + group.x] = sum;
   }
 }
-# 66 "Shaders/sample_whole.metal"
+# 72 "Shaders/sample_whole.metal"
 MSL_KERNEL void sample_anywhere(MSL_DEVICE const float* logits ,
                             MSL_DEVICE const pagoda_args::SampleRow* rows ,
                             MSL_DEVICE const pagoda_args::SampleEdit* edits ,
