@@ -100,7 +100,8 @@ class DrawBench {
         .logits = logits_on_device_,
         .draws = on_device,
         .edits = edits_.empty() ? Tensor{} : put(edits_, DType::i32, {static_cast<int64_t>(edits_.size()), 4}),
-        .masks = masks_.empty() ? Tensor{} : put(masks_, DType::i32, {static_cast<int64_t>(masks_.size()) * 2 / width, width}),
+        .masks = masks_.empty() ? Tensor{}
+                                : put(masks_, DType::i32, {static_cast<int64_t>(masks_.size()) * 2 / width, width}),
         .tokens = tokens,
         .scores = draws[0].num_logprobs > 0 ? scores : Tensor{},
         .has_whole = draws[0].is_whole > 0,

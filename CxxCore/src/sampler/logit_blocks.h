@@ -81,8 +81,7 @@ class LogitBlocks {
     if (block_highest_[block] < least) return;
     uint16_t found[kBlock];
     const size_t count = find_from(block, least, found);
-    for (size_t i = 0; i < count; ++i)
-      visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
+    for (size_t i = 0; i < count; ++i) visit(static_cast<int32_t>(block * kBlock + found[i]), blocks_[block][found[i]]);
   }
   // Within an error that bounds_of allows for, in units of the most likely token's weight.
   double sum_block_below(size_t block, float least, float temperature) const noexcept;

@@ -48,8 +48,8 @@ void GpuEncoder::record(const SampleArgs& a) noexcept {
   }
   if (a.has_whole) {
     launch(kernels::sample_sums::kernel, by_part, {a.logits, a.draws, edits, masks, highest, cuts, sums}, args);
-    launch(kernels::sample_anywhere::kernel, by_row,
-           {a.logits, a.draws, edits, masks, highest, cuts, sums, a.tokens}, args);
+    launch(kernels::sample_anywhere::kernel, by_row, {a.logits, a.draws, edits, masks, highest, cuts, sums, a.tokens},
+           args);
   }
   if (!a.scores.is_present()) return;
   args.is_raw = 1;

@@ -1,5 +1,5 @@
-// sample with top-p or min-p and without top-k, on every device that has it: how many tokens are likely does not matter,
-// only how many have nearly the same logit where the mass of top-p ends.
+// sample with top-p or min-p and without top-k, on every device that has it: how many tokens are likely does not
+// matter, only how many have nearly the same logit where the mass of top-p ends.
 #include "device/gpu/logits/sample_rows.h"
 
 namespace pagoda::test {
@@ -46,8 +46,16 @@ PAGODA_TEST(gpu_sample_draws_from_any_number_of_likely_tokens) {
     if (!runs_kernels(name)) continue;
     for (const int64_t vocab : {9999, 40000})
       compare_shapes(random, name, vocab,
-                     {{0.1f, 0.95f}, {0.1f, 1.0f, 0.05f}, {1.0f, 0.95f}, {1.0f, 0.5f}, {1.0f, 1.0f, 0.001f},
-                      {1.0f, 0.9f, 0.2f}, {3.0f, 0.95f}, {0.3f, 0.999f}, {1.0f, 1e-6f}, {1.0f, 0.7f, 0.9f}});
+                     {{0.1f, 0.95f},
+                      {0.1f, 1.0f, 0.05f},
+                      {1.0f, 0.95f},
+                      {1.0f, 0.5f},
+                      {1.0f, 1.0f, 0.001f},
+                      {1.0f, 0.9f, 0.2f},
+                      {3.0f, 0.95f},
+                      {0.3f, 0.999f},
+                      {1.0f, 1e-6f},
+                      {1.0f, 0.7f, 0.9f}});
   }
 }
 
