@@ -183,12 +183,11 @@ class DrawBench {
   }
 
   Tensor zeros(DType dtype, std::initializer_list<int64_t> shape) {
-    Tensor t = device::dense(nullptr, dtype, shape);
-    auto buffer = device_->allocate(static_cast<size_t>(t.num_elements()) * dtype_bytes(dtype), "bench");
-    if (!buffer.is_ok()) stop(buffer.status);
-    t.buffer = buffer->get();
-    buffers_.push_back(std::move(*buffer));
-    return t;
+    const auto count = device::dense(nullptr, dtype, shape).num_elements();
+    auto made = device_->allocate(static_cast<size_t>(count) * dtype_bytes(dtype), "bench");
+    check(made.status);
+    buffers_.push_back(std::move(*made));
+    return device::dense(buffers_.back().get(), dtype, shape);
   }
   template <class T>
   Tensor put(const std::vector<T>& values, DType dtype, std::initializer_list<int64_t> shape) {
