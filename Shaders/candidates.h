@@ -51,19 +51,17 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
   return bound;
 }
 
-// Moves the `wanted` highest candidates of all threads to `kept`, in any order, filled up with zeros if there are
-// fewer. counts: 3 kSimdgroups
+// Moves the candidates of all threads from `bound` on to `kept`, in any order, filled up with zeros to `room`, at most
+// kThreads. More than that leave kRefused in all places. Returns their number. totals: kSimdgroups
 template <typename To>
-METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
-                             uint tid, uint lane, uint sg) {
-  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+METAL_FUNC uint keep_from(thread const ulong (&mine)[kEach], ulong bound, uint room, To kept, threadgroup uint* totals,
+                          uint tid, uint lane, uint sg) {
   uint count = 0;
 #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
   uint next = simd_prefix_exclusive_sum(count);  // index in kept of the thread's first candidate
-  threadgroup uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
     totals[sg] = next + count;
   }
@@ -75,14 +73,23 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
   }
 #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
-    if (mine[i] != 0 && mine[i] >= bound) {
+    if (mine[i] != 0 && mine[i] >= bound && all <= room) {
       kept[next] = mine[i];
       ++next;
     }
   }
-  if (tid >= all && tid < wanted) {
-    kept[tid] = 0;
+  if (tid < room && (tid >= all || all > room)) {
+    kept[tid] = all > room ? ulong(kRefused) << 32 : 0ul;
   }
+  return all;
+}
+
+// Moves the `wanted` highest candidates of all threads to `kept`, as above. counts: 3 kSimdgroups
+template <typename To>
+METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  keep_from(mine, bound, wanted, kept, counts + 2 * kSimdgroups, tid, lane, sg);
 }
 
 // The candidates that the parts of a row have kept, `wanted` each.
@@ -92,18 +99,13 @@ METAL_FUNC void load_found(device const ulong* found, uint parts, uint wanted, u
     const uint at = i * kThreads + tid;
     mine[i] = 0;
     if (at < parts * wanted) {
-      mine[i] = found[long(at / wanted) * kMostKept + at % wanted];
+      mine[i] = found[long(at / wanted) * kThreads + at % wanted];
     }
   }
 }
 
-// The highest key of all threads' candidates. keys: kSimdgroups
-METAL_FUNC uint highest_key(thread const ulong (&mine)[kEach], threadgroup uint* keys, uint lane, uint sg) {
-  uint key = 0;
-#pragma unroll
-  for (uint i = 0; i < kEach; ++i) {
-    key = max(key, key_in(mine[i]));
-  }
+// The highest key of all threads. keys: kSimdgroups
+METAL_FUNC uint highest_key(uint key, threadgroup uint* keys, uint lane, uint sg) {
   key = simd_max(key);
   if (lane == 0) {
     keys[sg] = key;
@@ -113,6 +115,12 @@ METAL_FUNC uint highest_key(thread const ulong (&mine)[kEach], threadgroup uint*
     key = max(key, keys[i]);
   }
   return key;
+}
+
+// The highest key of a row, from those of its parts.
+METAL_FUNC uint highest_in(device const uint* highest, uint parts, threadgroup uint* keys, uint tid, uint lane,
+                           uint sg) {
+  return highest_key(tid < parts ? highest[tid] : 0u, keys, lane, sg);
 }
 
 // The sum of numbers below 2^52 over all threads. masses: kSimdgroups, not those of the call before

@@ -33,8 +33,15 @@ METAL_FUNC float masked(float logit, device const uint* masks, uint mask, uint m
   return is_allowed || is_refused(logit) ? logit : as_type<float>(kMinusInfinityBits);
 }
 
-// How many candidates each part of a row keeps for a draw; 0: none is requested.
-METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row) { return min(row[0].top_k, kMostKept); }
+// How many candidates each part of a row keeps for a draw; 0: none, because every token may be drawn, or none is.
+METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row) {
+  return row[0].is_whole != 0 ? 0u : min(row[0].top_k, kMostKept);
+}
+
+// Whether a row without top-k has top-p.
+METAL_FUNC bool has_nucleus(device const pagoda_args::SampleRow* row) {
+  return row[0].is_whole != 0 && row[0].top_p != ~0ul;
+}
 
 // Where the parts take turns: chunk c of kThreads logits belongs to part c % parts, so that the frequent tokens, which
 // have low ids, are spread over all parts. Thread `tid` gets logit `tid` of each chunk; minus infinity after the last.

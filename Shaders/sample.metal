@@ -3,30 +3,45 @@
 #include "edits.h"
 #include "weights.h"
 
-// Grid: [parts, rows]. found: [rows, parts, kMostKept], the first top_k of each.
+// Grid: [parts, rows]. found: [rows, parts, kThreads], the first top_k of each; highest: [rows, parts], keys.
 [[max_total_threads_per_threadgroup(256)]]
 kernel void sample_parts(device const float* logits [[buffer(0)]],
                          device const pagoda_args::SampleRow* rows [[buffer(1)]],
                          device const pagoda_args::SampleEdit* edits [[buffer(2)]],
                          device const uint* masks [[buffer(3)]],
                          device ulong* found [[buffer(4)]],
-                         constant pagoda_args::Sample& args [[buffer(5)]],
+                         device uint* highest [[buffer(5)]],
+                         constant pagoda_args::Sample& args [[buffer(6)]],
                          uint2 group [[threadgroup_position_in_grid]],
                          uint tid [[thread_index_in_threadgroup]],
                          uint sg [[simdgroup_index_in_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup uint keys[kSimdgroups];
   threadgroup uint counts[3 * kSimdgroups];
   threadgroup float values[kPart];
-  const uint wanted = args.is_raw != 0 ? rows[group.y].num_logprobs : wanted_of(rows + group.y);
+  device const pagoda_args::SampleRow* row = rows + group.y;
+  if ((args.is_raw != 0 ? row[0].num_logprobs : row[0].top_k) == 0) {
+    return;  // all threads
+  }
+  const uint wanted = args.is_raw != 0 ? row[0].num_logprobs : wanted_of(row);
   float own[kEach];
-  load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
+  load_part(logits + long(group.y) * args.logits_stride, row, edits, masks, args, group.x,
             (threadgroup float*)(values), tid, own);
   ulong mine[kEach];
+  uint key = 0;
   #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     mine[i] = candidate_of(own[i], (i * args.parts + group.x) * kThreads + tid);
+    key = max(key, key_in(mine[i]));
   }
-  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
+  key = highest_key(key, keys, lane, sg);
+  if (tid == 0) {
+    highest[group.y * args.parts + group.x] = key;
+  }
+  if (wanted == 0) {
+    return;  // all threads
+  }
+  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
   keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
 
@@ -48,7 +63,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
     return;  // all threads; see sample_whole
   }
   ulong mine[kEach];
-  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
+  load_found(found + long(row) * args.parts * kThreads, args.parts, wanted, tid, mine);
   keep_highest(mine, wanted, (threadgroup ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 

@@ -8,10 +8,11 @@
 kernel void sample_scores(device const float* logits [[buffer(0)]],
                           device const pagoda_args::SampleRow* rows [[buffer(1)]],
                           device const ulong* found [[buffer(2)]],
-                          device const ulong* sums [[buffer(3)]],
-                          device int* tokens [[buffer(4)]],
-                          device pagoda_args::SampleScore* scores [[buffer(5)]],
-                          constant pagoda_args::Sample& args [[buffer(6)]],
+                          device const uint* highest [[buffer(3)]],
+                          device const ulong* sums [[buffer(4)]],
+                          device int* tokens [[buffer(5)]],
+                          device pagoda_args::SampleScore* scores [[buffer(6)]],
+                          constant pagoda_args::Sample& args [[buffer(7)]],
                           uint row [[threadgroup_position_in_grid]],
                           uint tid [[thread_index_in_threadgroup]],
                           uint sg [[simdgroup_index_in_threadgroup]],
@@ -25,8 +26,8 @@ kernel void sample_scores(device const float* logits [[buffer(0)]],
     return;  // all threads
   }
   ulong mine[kEach];
-  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
-  const uint key = highest_key(mine, keys, lane, sg);
+  load_found(found + long(row) * args.parts * kThreads, args.parts, wanted, tid, mine);
+  const uint key = highest_in(highest + row * args.parts, args.parts, keys, tid, lane, sg);
   keep_highest(mine, wanted, (threadgroup ulong*)(kept), counts, tid, lane, sg);
   ulong own = 0;
   for (uint i = tid; i < kEach * args.parts; i += kThreads) {

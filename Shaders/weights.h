@@ -40,3 +40,35 @@ METAL_FUNC ulong multiply_high(ulong a, ulong b) {
 METAL_FUNC float logit_of(uint key) { return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key); }
 
 METAL_FUNC float logit_in(ulong candidate) { return logit_of(key_in(candidate)); }
+
+// Tokens in buckets by logit, the most likely first: 256 of equal width, down to where weights are 0, and each of them
+// in 256 finer ones. x: as weight_of's.
+METAL_FUNC float bucket_place(float x) { return min(x * -9.14285755f, 255.0f); }
+
+METAL_FUNC uint bucket_of(float x) { return uint(bucket_place(x)); }
+
+METAL_FUNC uint finer_bucket_of(float x) {
+  const float place = bucket_place(x);
+  const float rest = place - float(uint(place));
+  return uint(rest * 256.0f);
+}
+
+// Finds the thread whose part of a mass, in the order of the threads, contains `rest`, or without it the share
+// `fraction` of the whole. place: 2, that thread and the rest within its part. own_masses: kThreads
+METAL_FUNC void find_place(ulong own, bool is_share, ulong rest, ulong fraction, threadgroup ulong* own_masses,
+                           threadgroup ulong* place, uint tid) {
+  own_masses[tid] = own;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong before = 0;
+  ulong total = 0;
+  for (uint i = 0; i < kThreads; ++i) {
+    before += i < tid ? own_masses[i] : 0ul;
+    total += own_masses[i];
+  }
+  const ulong target = is_share ? multiply_high(total, fraction) : rest;
+  if (before <= target && target < before + own) {
+    place[0] = tid;
+    place[1] = target - before;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}

@@ -40,13 +40,24 @@ struct SampleScore {
 };
 static_assert(sizeof(SampleScore) == 176, "host and kernel agree");
 
+// Where the most likely tokens of a row's top-p mass end. Tokens are sorted into buckets by their logits, then those of
+// one bucket into finer ones.
+struct SampleCut {
+  ulong rest[2];   // of the mass, within the bucket and within the finer one: the last token is the one it falls in
+  ulong last;      // candidate; key 0xffffffff: the finer bucket has too many tokens
+  uint bucket[2];  // the bucket and the finer one
+};
+static_assert(sizeof(SampleCut) == 32, "host and kernel agree");
+
 struct Sample {
   long logits_stride;  // elements from one row to the next
   uint vocab;
   uint parts;       // per row, 4096 logits each
   uint mask_words;  // 32 bits each, from one mask to the next
   uint is_raw;      // 1: for log probabilities, of the logits before any change
+  uint level;       // of the buckets: 0, then 1 for the finer ones
+  uint reserved;
 };
-static_assert(sizeof(Sample) == 24, "host and kernel agree");
+static_assert(sizeof(Sample) == 32, "host and kernel agree");
 
 }  // namespace pagoda_args

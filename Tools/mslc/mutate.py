@@ -40,6 +40,8 @@ TESTS = {
                         "conformance_paged_attention", "invariance_attention_bits_do_not_depend_on_chunks",
                         "conformance_full_attention", "invariance_full_attention"],
     "route_experts": ["expert"],
+    "sample_nucleus": ["gpu_sample_compares_equal_tokens_by", "gpu_sample_adds", "gpu_sample_sums",
+                       "gpu_sample_compares", "gpu_sample_draws_from", "gpu_sample"],
     "sample": ["gpu_sample_stays", "gpu_sample_keeps", "gpu_sample_draws_what_the_sampler_draws_at_every_edge",
                "gpu_sample_sums", "gpu_sample_leaves", "gpu_sample"],
     "sigmoid_gate": ["conformance_gates"],

@@ -5,5 +5,3 @@
 #include "../../src/device/gpu/generated/causal_conv1d_source.cpp"
 #include "../../src/device/gpu/generated/combine_experts_source.cpp"
 #include "../../src/device/gpu/generated/embedding_source.cpp"
-#include "../../src/device/gpu/generated/expert_few_source.cpp"
-#include "../../src/device/gpu/generated/expert_many_source.cpp"

@@ -21,6 +21,7 @@ struct Draw {
   uint32_t num_logprobs = 0;               // most likely tokens that are scored, 1 at least; 0: no log probabilities
   uint32_t reserved = 0;
 
+  bool has_nucleus() const noexcept { return is_whole > 0 && top_p != ~uint64_t{0}; }
   bool is_argmax() const noexcept { return top_k <= 1 && num_edits == 0 && mask == 0 && num_logprobs == 0; }
 };
 static_assert(sizeof(Draw) == 56);

@@ -24,6 +24,8 @@ struct SampleArgs {
   Tensor masks;   // i32 [n, words]: bit i % 32 of word i / 32 allows token i; both may be absent if no draw has any
   Tensor tokens;  // i32 [R]
   Tensor scores;  // i64 [R, 22]: a RowScore of each row that has a token and wants log probabilities; or absent
+  // Whether any draw is whole, and whether any of those has top-p. Without them a device does less.
+  bool has_whole = true, has_nucleus = true;
 };
 
 // A row is searched in parts in parallel, then their candidates are merged: the most elements of either stage.

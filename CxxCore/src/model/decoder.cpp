@@ -231,7 +231,9 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
           .skips_head_rows = batch.skips_head_rows,
           .skips_head_states = batch.skips_head_states,
           .has_adapters = !batch.adapters.empty(),
-          .has_scores = step.scores.is_present()};
+          .has_scores = step.scores.is_present(),
+          .has_whole_draws = step.has_whole_draws,
+          .has_nuclei = step.has_nuclei};
 }
 
 // Computes logits of the first `num_ids` ids. A decode step that repeats the previous one reuses its launches:

@@ -73,7 +73,7 @@ class Decoder final : public Model {
     int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
     int32_t num_ids = 0;
     bool feeds_head = false, skips_head_rows = false, skips_head_states = false;
-    bool has_adapters = false, has_scores = false;
+    bool has_adapters = false, has_scores = false, has_whole_draws = false, has_nuclei = false;
     bool operator==(const StepShape&) const = default;
   };
   StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;

@@ -155,7 +155,9 @@ Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
                                .edits = step.edits,
                                .masks = step.masks,
                                .tokens = step.picked,
-                               .scores = step.scores});
+                               .scores = step.scores,
+                               .has_whole = step.has_whole_draws,
+                               .has_nucleus = step.has_nuclei});
 }
 
 // hidden += addition; normed = RMS norm of hidden.

@@ -296,6 +296,8 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.picked = device::slice(step.picked, 0, 0, picks ? step.logits.shape[0] : 0);
   const bool scores = std::ranges::any_of(batch.draws, [](const Draw& draw) { return draw.num_logprobs > 0; });
   step.scores = scores ? device::slice(step.scores, 0, 0, step.logits.shape[0]) : device::Tensor{};
+  step.has_whole_draws = std::ranges::any_of(batch.draws, [](const Draw& draw) { return draw.is_whole > 0; });
+  step.has_nuclei = std::ranges::any_of(batch.draws, &Draw::has_nucleus);
   PAGODA_RETURN_IF_ERROR(upload_front(step.edits, std::span(batch.edits), device));
   PAGODA_RETURN_IF_ERROR(upload_front(step.masks, std::span(batch.masks), device));
   step.host_positions = batch.positions;

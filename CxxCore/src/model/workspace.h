@@ -87,8 +87,9 @@ struct Step {
   device::Tensor picked;    // i32 [R]; empty if all logits are needed
   device::Tensor scores;    // i64 [R, 22]: a RowScore each; absent if no draw asks for log probabilities
   device::Tensor draws;     // i64 [R, 7]; empty if only the argmax is needed
-  device::Tensor edits;     // i32 [n, 4]: a LogitEdit each; as many as fit, whatever the step has
-  device::Tensor masks;     // i32 [n, 2 mask_words(vocab)]; as many as fit
+  bool has_whole_draws = false, has_nuclei = false;  // as SampleArgs'
+  device::Tensor edits;  // i32 [n, 4]: a LogitEdit each; as many as fit, whatever the step has
+  device::Tensor masks;  // i32 [n, 2 mask_words(vocab)]; as many as fit
 };
 
 // The stride between rows: an odd number of cache lines. Rows a multiple of 4 KiB apart would map to the same few

@@ -44,11 +44,12 @@ PAGODA_EVERY_ISA float sum_below(const float* logits, size_t count, float least,
 
 }  // namespace
 
-LogitBlocks::Bounds LogitBlocks::bound_weights_below(float least, float temperature) const noexcept {
-  double sum = 0;
-  for (size_t block = 0; block < blocks_.size(); ++block)
-    if (has_weight(block, temperature))
-      sum += static_cast<double>(sum_below(blocks_[block], size_of(block), least, highest_, kLog2E / temperature));
+double LogitBlocks::sum_block_below(size_t block, float least, float temperature) const noexcept {
+  if (!has_weight(block, temperature)) return 0;
+  return static_cast<double>(sum_below(blocks_[block], size_of(block), least, highest_, kLog2E / temperature));
+}
+
+LogitBlocks::Bounds LogitBlocks::bounds_of(double sum) const noexcept {
   sum *= static_cast<double>(kWeightOne);
   const double lost = static_cast<double>(blocks_.size() * kBlock);  // each weight is rounded down
   return {static_cast<uint64_t>(std::fmax(sum * (1 - kError) - lost, 0.0)),

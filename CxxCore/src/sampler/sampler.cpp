@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kMinusInfinity = -kInfinity;
-constexpr int32_t kMostKept = 64;           // candidates of a device without top-k, from each part of the row
+constexpr int32_t kWholeTopK = 64;          // devices whose top_k may be less sample no rows without top-k
 constexpr uint64_t kExclusions = 0x787463;  // XTC's random numbers are independent of the draws
 
 // Upper 64 bits of the 128-bit product: `a` times the fraction b / 2^64.
@@ -74,8 +74,8 @@ Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   if (params.xtc_probability > 0 || params.dynatemp_range > 0) return {};
   const bool takes_highest = params.temperature == 0.0f || params.top_k == 1;
   const bool is_whole = !takes_highest && params.top_k < 1;
-  if (!takes_highest && (is_whole ? max_top_k < kMostKept : params.top_k > max_top_k)) return {};
-  const int32_t top_k = takes_highest ? 1 : is_whole ? kMostKept : params.top_k;
+  if (!takes_highest && (is_whole ? max_top_k < kWholeTopK : params.top_k > max_top_k)) return {};
+  const int32_t top_k = takes_highest ? 1 : is_whole ? kWholeTopK : params.top_k;
   return {
       .top_p = fraction_of(params.top_p),
       .min_weight = min_weight_of(params.min_p),
@@ -208,9 +208,9 @@ void Sampler::gather_from(uint64_t bound_weight, uint64_t least, float temperatu
 void Sampler::gather_mass(uint64_t top_p, float temperature) {
   const float first = adjusted_.reached_in_most_blocks();
   listed_.clear();
-  adjusted_.for_each_from(first, [this](int32_t id, float logit) { listed_.add(id, logit); });
+  const LogitBlocks::Bounds others =
+      adjusted_.split_at(first, temperature, [this](int32_t id, float logit) { listed_.add(id, logit); });
   const uint64_t mass = listed_.weigh(adjusted_, temperature);
-  const LogitBlocks::Bounds others = adjusted_.bound_weights_below(first, temperature);
   const uint64_t most = mass_of(mass + others.most, top_p);
   if (mass < most) return gather_mass_exactly(top_p, temperature, first);
   keep_listed(mass_of(mass + others.least, top_p));

@@ -78,9 +78,14 @@ PAGODA_TEST(sampler_blocks_bound_the_weight_of_unlikely_tokens) {
       REQUIRE(blocks.survey(row));
       for (const float least : {-19.0f, 0.0f, 12.25f, 50.0f}) {
         uint64_t sum = 0;
-        for (const float logit : row)
-          if (logit < least) sum += sampler::whole_weight(sampler::weight_of((logit - blocks.highest()) / temperature));
-        const LogitBlocks::Bounds bounds = blocks.bound_weights_below(least, temperature);
+        std::vector<int32_t> reached, visited;
+        for (size_t id = 0; id < size; ++id) {
+          if (row[id] >= least) reached.push_back(static_cast<int32_t>(id));
+          else sum += sampler::whole_weight(sampler::weight_of((row[id] - blocks.highest()) / temperature));
+        }
+        const LogitBlocks::Bounds bounds =
+            blocks.split_at(least, temperature, [&](int32_t id, float) { visited.push_back(id); });
+        CHECK(visited == reached);
         CHECK(bounds.least <= sum && sum <= bounds.most);
         const auto width = static_cast<double>(bounds.most - bounds.least);
         CHECK(width <= 3e-5 * static_cast<double>(sum) + static_cast<double>(size + 600));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "args/sample.h"
 #include "base/assign_or_return.h"
 #include "device/host/quantise.h"
 #include "device/pick_ops.h"
@@ -37,14 +38,17 @@ ScratchSizes ScratchSizes::argmax(int64_t rows, int64_t vocab) noexcept {
   return sizes;
 }
 
-int64_t ScratchSizes::candidates(int64_t rows, int64_t vocab) noexcept {
-  return rows * (round_up(vocab, kSamplePart) / kSamplePart) * kMostKept * int64_t{sizeof(uint64_t)};
+SampleLayout::SampleLayout(int64_t rows, int64_t vocab) noexcept {
+  const int64_t parts = rows * (round_up(vocab, kSamplePart) / kSamplePart);
+  sums = parts * kSampleChunk * int64_t{sizeof(uint64_t)};
+  cuts = sums + parts * (kSamplePart / kSampleChunk) * int64_t{sizeof(uint64_t)};
+  highest = cuts + rows * int64_t{sizeof(pagoda_args::SampleCut)};
+  end = highest + parts * int64_t{sizeof(uint32_t)};
 }
 
 ScratchSizes ScratchSizes::sample(int64_t rows, int64_t vocab) noexcept {
   ScratchSizes sizes;
-  const int64_t num_sums = rows * (round_up(vocab, kSamplePart) / kSampleChunk);
-  sizes.found = candidates(rows, vocab) + num_sums * int64_t{sizeof(uint64_t)};
+  sizes.found = SampleLayout(rows, vocab).end;
   return sizes;
 }
 

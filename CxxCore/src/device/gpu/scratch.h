@@ -14,8 +14,7 @@ constexpr int64_t kScalarRows = 4;       // most rows of activations of matmul_s
 constexpr int64_t kScalarWeights = 32;   // rows of weights per threadgroup of both
 constexpr int64_t kPartition = 256;      // positions per partition of paged_attention
 constexpr int64_t kArgmaxPart = 4096;    // logits per threadgroup of argmax
-constexpr int64_t kMostKept = 64;        // candidates that each part of sample keeps
-constexpr int64_t kSampleChunk = 256;    // logits whose weights are summed together
+constexpr int64_t kSampleChunk = 256;    // logits whose weights are summed together; candidates or masses of a part
 constexpr int64_t kGdnGateFloats = 640;  // of gdn_prepare, per block and V-head
 
 constexpr int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
@@ -39,7 +38,6 @@ struct ScratchSizes {
   static ScratchSizes gdn(int64_t tokens, int64_t sequences, int64_t k_heads, int64_t v_heads, int64_t dk) noexcept;
   static ScratchSizes argmax(int64_t rows, int64_t vocab) noexcept;
   static ScratchSizes sample(int64_t rows, int64_t vocab) noexcept;
-  static int64_t candidates(int64_t rows, int64_t vocab) noexcept;  // of sample; sums of weights follow
   static ScratchSizes experts(int64_t rows, int64_t experts) noexcept;
   static ScratchSizes largest(const StepLimits& limits) noexcept;
 
@@ -47,6 +45,12 @@ struct ScratchSizes {
     return rows + scales + partials + gdn_rows + gdn_gates + found + expert_order + expert_tiles;
   }
   bool fits(const ScratchSizes& reserved) const noexcept;
+};
+
+// What the launches of sample leave for each other: where each begins, in bytes.
+struct SampleLayout {
+  SampleLayout(int64_t rows, int64_t vocab) noexcept;
+  int64_t sums, cuts, highest, end;  // candidates or masses come first
 };
 
 struct Scratch {

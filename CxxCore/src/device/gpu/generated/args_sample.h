@@ -39,6 +39,13 @@ struct SampleScore {
   float logits[20];
 };
 static_assert(sizeof(SampleScore) == 176, "host and kernel agree");
+# 45 "Shaders/args/sample.h"
+struct SampleCut {
+  ulong rest[2];
+  ulong last;
+  uint bucket[2];
+};
+static_assert(sizeof(SampleCut) == 32, "host and kernel agree");
 
 struct Sample {
   long logits_stride;
@@ -46,7 +53,9 @@ struct Sample {
   uint parts;
   uint mask_words;
   uint is_raw;
+  uint level;
+  uint reserved;
 };
-static_assert(sizeof(Sample) == 24, "host and kernel agree");
+static_assert(sizeof(Sample) == 32, "host and kernel agree");
 
 }

@@ -396,47 +396,59 @@ enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
 inline constexpr KernelId kernel = {232, "sample_parts"};
-enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, args = 5 };
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, highest = 5, args = 6 };
 }  // namespace sample_parts
 namespace sample {
 inline constexpr KernelId kernel = {233, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
+namespace sample_masses {
+inline constexpr KernelId kernel = {234, "sample_masses"};
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, highest = 4, cuts = 5, found = 6, args = 7 };
+}  // namespace sample_masses
+namespace sample_bucket {
+inline constexpr KernelId kernel = {235, "sample_bucket"};
+enum Binding : int { rows = 0, highest = 1, found = 2, cuts = 3, args = 4 };
+}  // namespace sample_bucket
+namespace sample_gather {
+inline constexpr KernelId kernel = {236, "sample_gather"};
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, highest = 4, cuts = 5, found = 6, args = 7 };
+}  // namespace sample_gather
+namespace sample_last {
+inline constexpr KernelId kernel = {237, "sample_last"};
+enum Binding : int { rows = 0, highest = 1, found = 2, cuts = 3, args = 4 };
+}  // namespace sample_last
 namespace sample_scores {
-inline constexpr KernelId kernel = {234, "sample_scores"};
-enum Binding : int { logits = 0, rows = 1, found = 2, sums = 3, tokens = 4, scores = 5, args = 6 };
+inline constexpr KernelId kernel = {238, "sample_scores"};
+enum Binding : int { logits = 0, rows = 1, found = 2, highest = 3, sums = 4, tokens = 5, scores = 6, args = 7 };
 }  // namespace sample_scores
 namespace sample_sums {
-inline constexpr KernelId kernel = {235, "sample_sums"};
-enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, args = 6 };
+inline constexpr KernelId kernel = {239, "sample_sums"};
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, highest = 4, cuts = 5, sums = 6, args = 7 };
 }  // namespace sample_sums
 namespace sample_anywhere {
-inline constexpr KernelId kernel = {236, "sample_anywhere"};
-enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, found = 4, sums = 5, tokens = 6, args = 7 };
+inline constexpr KernelId kernel = {240, "sample_anywhere"};
+enum Binding : int { logits = 0, rows = 1, edits = 2, masks = 3, highest = 4, cuts = 5, sums = 6, tokens = 7, args = 8 };
 }  // namespace sample_anywhere
-namespace sample_whole {
-inline constexpr KernelId kernel = {237, "sample_whole"};
-enum Binding : int { rows = 0, found = 1, sums = 2, tokens = 3, args = 4 };
-}  // namespace sample_whole
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {238, "sigmoid_gate"};
+inline constexpr KernelId kernel = {241, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {239, "zero_slots_words"};
-inline constexpr KernelId bytes = {240, "zero_slots_bytes"};
+inline constexpr KernelId words = {242, "zero_slots_words"};
+inline constexpr KernelId bytes = {243, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {241, "copy_slot_words"};
-inline constexpr KernelId bytes = {242, "copy_slot_bytes"};
+inline constexpr KernelId words = {244, "copy_slot_words"};
+inline constexpr KernelId bytes = {245, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {243, "token_attention_f32"};
-inline constexpr KernelId f16 = {244, "token_attention_f16"};
-inline constexpr KernelId bf16 = {245, "token_attention_bf16"};
-inline constexpr KernelId i8 = {246, "token_attention_i8"};
+inline constexpr KernelId f32 = {246, "token_attention_f32"};
+inline constexpr KernelId f16 = {247, "token_attention_f16"};
+inline constexpr KernelId bf16 = {248, "token_attention_bf16"};
+inline constexpr KernelId i8 = {249, "token_attention_i8"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -445,5 +457,5 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 inline constexpr std::string_view use_all_keys = "use_all_keys";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 247;  // ids are below
+inline constexpr int kCount = 250;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

@@ -48,16 +48,14 @@ METAL_FUNC ulong bound_of(MSL_THREAD const ulong (&mine)[kEach], uint wanted, MS
 }
 # 56 "Shaders/candidates.h"
 template <typename To>
-METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
-                             uint tid, uint lane, uint sg) {
-  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+METAL_FUNC uint keep_from(MSL_THREAD const ulong (&mine)[kEach], ulong bound, uint room, To kept, MSL_THREADGROUP uint* totals,
+                          uint tid, uint lane, uint sg) {
   uint count = 0;
 
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
   uint next = simd_prefix_exclusive_sum(count);
-  MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
     totals[sg] = next + count;
   }
@@ -69,14 +67,23 @@ METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted,
   }
 
   for (uint i = 0; i < kEach; ++i) {
-    if (mine[i] != 0 && mine[i] >= bound) {
+    if (mine[i] != 0 && mine[i] >= bound && all <= room) {
       kept[next] = mine[i];
       ++next;
     }
   }
-  if (tid >= all && tid < wanted) {
-    kept[tid] = 0;
+  if (tid < room && (tid >= all || all > room)) {
+    kept[tid] = all > room ? ulong(kRefused) << 32 : 0ul;
   }
+  return all;
+}
+
+
+template <typename To>
+METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  keep_from(mine, bound, wanted, kept, counts + 2 * kSimdgroups, tid, lane, sg);
 }
 
 
@@ -86,18 +93,13 @@ METAL_FUNC void load_found(MSL_DEVICE const ulong* found, uint parts, uint wante
     const uint at = i * kThreads + tid;
     mine[i] = 0;
     if (at < parts * wanted) {
-      mine[i] = found[long(at / wanted) * kMostKept + at % wanted];
+      mine[i] = found[long(at / wanted) * kThreads + at % wanted];
     }
   }
 }
 
 
-METAL_FUNC uint highest_key(MSL_THREAD const ulong (&mine)[kEach], MSL_THREADGROUP uint* keys, uint lane, uint sg) {
-  uint key = 0;
-
-  for (uint i = 0; i < kEach; ++i) {
-    key = max(key, key_in(mine[i]));
-  }
+METAL_FUNC uint highest_key(uint key, MSL_THREADGROUP uint* keys, uint lane, uint sg) {
   key = simd_max(key);
   if (lane == 0) {
     keys[sg] = key;
@@ -107,6 +109,12 @@ METAL_FUNC uint highest_key(MSL_THREAD const ulong (&mine)[kEach], MSL_THREADGRO
     key = max(key, keys[i]);
   }
   return key;
+}
+
+
+METAL_FUNC uint highest_in(MSL_DEVICE const uint* highest, uint parts, MSL_THREADGROUP uint* keys, uint tid, uint lane,
+                           uint sg) {
+  return highest_key(tid < parts ? highest[tid] : 0u, keys, lane, sg);
 }
 
 

@@ -34,8 +34,15 @@ METAL_FUNC float masked(float logit, MSL_DEVICE const uint* masks, uint mask, ui
 }
 
 
-METAL_FUNC uint wanted_of(MSL_DEVICE const pagoda_args::SampleRow* row) { return min(row[0].top_k, kMostKept); }
-# 42 "Shaders/edits.h"
+METAL_FUNC uint wanted_of(MSL_DEVICE const pagoda_args::SampleRow* row) {
+  return row[0].is_whole != 0 ? 0u : min(row[0].top_k, kMostKept);
+}
+
+
+METAL_FUNC bool has_nucleus(MSL_DEVICE const pagoda_args::SampleRow* row) {
+  return row[0].is_whole != 0 && row[0].top_p != ~0ul;
+}
+# 49 "Shaders/edits.h"
 METAL_FUNC void load_part(MSL_DEVICE const float* from, MSL_DEVICE const pagoda_args::SampleRow* row,
                           MSL_DEVICE const pagoda_args::SampleEdit* edits, MSL_DEVICE const uint* masks,
                           MSL_CONSTANT pagoda_args::Sample& args, uint part, MSL_THREADGROUP float* values, uint tid,

@@ -36,6 +36,7 @@ std::span<const KernelInfo> rms_norm_kernels() noexcept; KernelSource rms_norm_s
 std::span<const KernelInfo> rope_and_cache_kernels() noexcept; KernelSource rope_and_cache_source() noexcept;
 std::span<const KernelInfo> route_experts_kernels() noexcept; KernelSource route_experts_source() noexcept;
 std::span<const KernelInfo> sample_kernels() noexcept; KernelSource sample_source() noexcept;
+std::span<const KernelInfo> sample_nucleus_kernels() noexcept; KernelSource sample_nucleus_source() noexcept;
 std::span<const KernelInfo> sample_scores_kernels() noexcept; KernelSource sample_scores_source() noexcept;
 std::span<const KernelInfo> sample_whole_kernels() noexcept; KernelSource sample_whole_source() noexcept;
 std::span<const KernelInfo> sigmoid_gate_kernels() noexcept; KernelSource sigmoid_gate_source() noexcept;
@@ -78,6 +79,7 @@ std::span<const KernelFile> files() noexcept {
     {rope_and_cache_kernels(), rope_and_cache_source()},
     {route_experts_kernels(), route_experts_source()},
     {sample_kernels(), sample_source()},
+    {sample_nucleus_kernels(), sample_nucleus_source()},
     {sample_scores_kernels(), sample_scores_source()},
     {sample_whole_kernels(), sample_whole_source()},
     {sigmoid_gate_kernels(), sigmoid_gate_source()},

@@ -399,14 +399,22 @@ struct SampleScore {
   float logits[20];
 };
 static_assert(sizeof(SampleScore) == 176, "host and kernel agree");
+struct SampleCut {
+  ulong rest[2];
+  ulong last;
+  uint bucket[2];
+};
+static_assert(sizeof(SampleCut) == 32, "host and kernel agree");
 struct Sample {
   long logits_stride;
   uint vocab;
   uint parts;
   uint mask_words;
   uint is_raw;
+  uint level;
+  uint reserved;
 };
-static_assert(sizeof(Sample) == 24, "host and kernel agree");
+static_assert(sizeof(Sample) == 32, "host and kernel agree");
 }
 )msl"},
     {"args/token_attention.h",
@@ -1223,16 +1231,14 @@ METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, thread
   return bound;
 }
 template <typename To>
-METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
-                             uint tid, uint lane, uint sg) {
-  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+METAL_FUNC uint keep_from(thread const ulong (&mine)[kEach], ulong bound, uint room, To kept, threadgroup uint* totals,
+                          uint tid, uint lane, uint sg) {
   uint count = 0;
 #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
   }
   uint next = simd_prefix_exclusive_sum(count);
-  threadgroup uint* totals = counts + 2 * kSimdgroups;
   if (lane == 31) {
     totals[sg] = next + count;
   }
@@ -1244,14 +1250,21 @@ METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To 
   }
 #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
-    if (mine[i] != 0 && mine[i] >= bound) {
+    if (mine[i] != 0 && mine[i] >= bound && all <= room) {
       kept[next] = mine[i];
       ++next;
     }
   }
-  if (tid >= all && tid < wanted) {
-    kept[tid] = 0;
+  if (tid < room && (tid >= all || all > room)) {
+    kept[tid] = all > room ? ulong(kRefused) << 32 : 0ul;
   }
+  return all;
+}
+template <typename To>
+METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  keep_from(mine, bound, wanted, kept, counts + 2 * kSimdgroups, tid, lane, sg);
 }
 METAL_FUNC void load_found(device const ulong* found, uint parts, uint wanted, uint tid, thread ulong (&mine)[kEach]) {
 #pragma unroll
@@ -1259,16 +1272,11 @@ METAL_FUNC void load_found(device const ulong* found, uint parts, uint wanted, u
     const uint at = i * kThreads + tid;
     mine[i] = 0;
     if (at < parts * wanted) {
-      mine[i] = found[long(at / wanted) * kMostKept + at % wanted];
+      mine[i] = found[long(at / wanted) * kThreads + at % wanted];
     }
   }
 }
-METAL_FUNC uint highest_key(thread const ulong (&mine)[kEach], threadgroup uint* keys, uint lane, uint sg) {
-  uint key = 0;
-#pragma unroll
-  for (uint i = 0; i < kEach; ++i) {
-    key = max(key, key_in(mine[i]));
-  }
+METAL_FUNC uint highest_key(uint key, threadgroup uint* keys, uint lane, uint sg) {
   key = simd_max(key);
   if (lane == 0) {
     keys[sg] = key;
@@ -1278,6 +1286,10 @@ METAL_FUNC uint highest_key(thread const ulong (&mine)[kEach], threadgroup uint*
     key = max(key, keys[i]);
   }
   return key;
+}
+METAL_FUNC uint highest_in(device const uint* highest, uint parts, threadgroup uint* keys, uint tid, uint lane,
+                           uint sg) {
+  return highest_key(tid < parts ? highest[tid] : 0u, keys, lane, sg);
 }
 METAL_FUNC ulong mass_of(ulong own, threadgroup ulong* masses, uint lane, uint sg) {
   const uint upper = simd_sum(uint(own >> 26));
@@ -1612,7 +1624,12 @@ METAL_FUNC float masked(float logit, device const uint* masks, uint mask, uint m
   }
   return is_allowed || is_refused(logit) ? logit : as_type<float>(kMinusInfinityBits);
 }
-METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row) { return min(row[0].top_k, kMostKept); }
+METAL_FUNC uint wanted_of(device const pagoda_args::SampleRow* row) {
+  return row[0].is_whole != 0 ? 0u : min(row[0].top_k, kMostKept);
+}
+METAL_FUNC bool has_nucleus(device const pagoda_args::SampleRow* row) {
+  return row[0].is_whole != 0 && row[0].top_p != ~0ul;
+}
 METAL_FUNC void load_part(device const float* from, device const pagoda_args::SampleRow* row,
                           device const pagoda_args::SampleEdit* edits, device const uint* masks,
                           constant pagoda_args::Sample& args, uint part, threadgroup float* values, uint tid,
@@ -3552,6 +3569,30 @@ METAL_FUNC ulong multiply_high(ulong a, ulong b) {
 }
 METAL_FUNC float logit_of(uint key) { return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key); }
 METAL_FUNC float logit_in(ulong candidate) { return logit_of(key_in(candidate)); }
+METAL_FUNC float bucket_place(float x) { return min(x * -9.14285755f, 255.0f); }
+METAL_FUNC uint bucket_of(float x) { return uint(bucket_place(x)); }
+METAL_FUNC uint finer_bucket_of(float x) {
+  const float place = bucket_place(x);
+  const float rest = place - float(uint(place));
+  return uint(rest * 256.0f);
+}
+METAL_FUNC void find_place(ulong own, bool is_share, ulong rest, ulong fraction, threadgroup ulong* own_masses,
+                           threadgroup ulong* place, uint tid) {
+  own_masses[tid] = own;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong before = 0;
+  ulong total = 0;
+  for (uint i = 0; i < kThreads; ++i) {
+    before += i < tid ? own_masses[i] : 0ul;
+    total += own_masses[i];
+  }
+  const ulong target = is_share ? multiply_high(total, fraction) : rest;
+  if (before <= target && target < before + own) {
+    place[0] = tid;
+    place[1] = target - before;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
 )msl"},
     {"wide_tile.h",
 R"msl(#include "stored.h"

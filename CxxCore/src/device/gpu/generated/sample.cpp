@@ -11,26 +11,41 @@ MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
                          MSL_DEVICE const pagoda_args::SampleEdit* edits ,
                          MSL_DEVICE const uint* masks ,
                          MSL_DEVICE ulong* found ,
+                         MSL_DEVICE uint* highest ,
                          MSL_CONSTANT pagoda_args::Sample& args ,
                          uint2 group ,
                          uint tid ,
                          uint sg ,
                          uint lane ) {
-  MSL_TG_VAR(1, counts, [3*kSimdgroups], uint)
-  MSL_TG_VAR(2, values, [kPart], float)
-  const uint wanted = args.is_raw != 0 ? rows[group.y].num_logprobs : wanted_of(rows + group.y);
+  MSL_TG_VAR(1, keys, [kSimdgroups], uint)
+  MSL_TG_VAR(2, counts, [3*kSimdgroups], uint)
+  MSL_TG_VAR(3, values, [kPart], float)
+  MSL_DEVICE const pagoda_args::SampleRow* row = rows + group.y;
+  if ((args.is_raw != 0 ? row[0].num_logprobs : row[0].top_k) == 0) {
+    return;
+  }
+  const uint wanted = args.is_raw != 0 ? row[0].num_logprobs : wanted_of(row);
   float own[kEach];
-  load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
+  load_part(logits + long(group.y) * args.logits_stride, row, edits, masks, args, group.x,
             (MSL_THREADGROUP float*)(values), tid, own);
   ulong mine[kEach];
+  uint key = 0;
 
   for (uint i = 0; i < kEach; ++i) {
     mine[i] = candidate_of(own[i], (i * args.parts + group.x) * kThreads + tid);
+    key = max(key, key_in(mine[i]));
   }
-  MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
+  key = highest_key(key, keys, lane, sg);
+  if (tid == 0) {
+    highest[group.y * args.parts + group.x] = key;
+  }
+  if (wanted == 0) {
+    return;
+  }
+  MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
   keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
-# 35 "Shaders/sample.metal"
+# 50 "Shaders/sample.metal"
 MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    MSL_DEVICE const pagoda_args::SampleRow* rows ,
                    MSL_DEVICE int* tokens ,
@@ -39,15 +54,15 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    uint tid ,
                    uint sg ,
                    uint lane ) {
-  MSL_TG_VAR(3, counts, [3*kSimdgroups], uint)
-  MSL_TG_VAR(4, kept, [kMostKept], ulong)
-  MSL_TG_VAR(5, weights, [kMostKept], ulong)
+  MSL_TG_VAR(4, counts, [3*kSimdgroups], uint)
+  MSL_TG_VAR(5, kept, [kMostKept], ulong)
+  MSL_TG_VAR(6, weights, [kMostKept], ulong)
   const uint wanted = wanted_of(rows + row);
   if (rows[row].is_whole != 0) {
     return;
   }
   ulong mine[kEach];
-  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
+  load_found(found + long(row) * args.parts * kThreads, args.parts, wanted, tid, mine);
   keep_highest(mine, wanted, (MSL_THREADGROUP ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -93,8 +108,8 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
 }
 # 1 "sample.entries"
 using namespace ::pagoda::device::gpu;
-constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"edits", 2, BindingKind::buffer, sizeof(pagoda_args::SampleEdit), false}, {"masks", 3, BindingKind::buffer, sizeof(uint), false}, {"found", 4, BindingKind::buffer, sizeof(ulong), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (const pagoda_args::SampleEdit*)in.buffers[2], (const uint*)in.buffers[3], (ulong*)in.buffers[4], *(const pagoda_args::Sample*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"edits", 2, BindingKind::buffer, sizeof(pagoda_args::SampleEdit), false}, {"masks", 3, BindingKind::buffer, sizeof(uint), false}, {"found", 4, BindingKind::buffer, sizeof(ulong), true}, {"highest", 5, BindingKind::buffer, sizeof(uint), true}, {"args", 6, BindingKind::values, sizeof(pagoda_args::Sample), false}};
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (const pagoda_args::SampleEdit*)in.buffers[2], (const uint*)in.buffers[3], (ulong*)in.buffers[4], (uint*)in.buffers[5], *(const pagoda_args::Sample*)in.buffers[6], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr BindingInfo msl_bindings_1[] = {{"found", 0, BindingKind::buffer, sizeof(ulong), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
 void msl_entry_1(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample((const ulong*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {

@@ -9,6 +9,7 @@ namespace {
 MSL_KERNEL void sample_scores(MSL_DEVICE const float* logits ,
                           MSL_DEVICE const pagoda_args::SampleRow* rows ,
                           MSL_DEVICE const ulong* found ,
+                          MSL_DEVICE const uint* highest ,
                           MSL_DEVICE const ulong* sums ,
                           MSL_DEVICE int* tokens ,
                           MSL_DEVICE pagoda_args::SampleScore* scores ,
@@ -26,8 +27,8 @@ MSL_KERNEL void sample_scores(MSL_DEVICE const float* logits ,
     return;
   }
   ulong mine[kEach];
-  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
-  const uint key = highest_key(mine, keys, lane, sg);
+  load_found(found + long(row) * args.parts * kThreads, args.parts, wanted, tid, mine);
+  const uint key = highest_in(highest + row * args.parts, args.parts, keys, tid, lane, sg);
   keep_highest(mine, wanted, (MSL_THREADGROUP ulong*)(kept), counts, tid, lane, sg);
   ulong own = 0;
   for (uint i = tid; MSL_LOOP(i < kEach * args.parts); i += kThreads) {
@@ -52,8 +53,8 @@ MSL_KERNEL void sample_scores(MSL_DEVICE const float* logits ,
 }
 # 1 "sample_scores.entries"
 using namespace ::pagoda::device::gpu;
-constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"found", 2, BindingKind::buffer, sizeof(ulong), false}, {"sums", 3, BindingKind::buffer, sizeof(ulong), false}, {"tokens", 4, BindingKind::buffer, sizeof(int), true}, {"scores", 5, BindingKind::buffer, sizeof(pagoda_args::SampleScore), true}, {"args", 6, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_scores((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (const ulong*)in.buffers[2], (const ulong*)in.buffers[3], (int*)in.buffers[4], (pagoda_args::SampleScore*)in.buffers[5], *(const pagoda_args::Sample*)in.buffers[6], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"found", 2, BindingKind::buffer, sizeof(ulong), false}, {"highest", 3, BindingKind::buffer, sizeof(uint), false}, {"sums", 4, BindingKind::buffer, sizeof(ulong), false}, {"tokens", 5, BindingKind::buffer, sizeof(int), true}, {"scores", 6, BindingKind::buffer, sizeof(pagoda_args::SampleScore), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Sample), false}};
+void msl_entry_0(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; sample_scores((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (const ulong*)in.buffers[2], (const uint*)in.buffers[3], (const ulong*)in.buffers[4], (int*)in.buffers[5], (pagoda_args::SampleScore*)in.buffers[6], *(const pagoda_args::Sample*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"sample_scores", "sample_scores", msl_bindings_0, {}, 256, msl_entry_0},
 };

@@ -9,10 +9,11 @@ R"msl(#include "edits.h"
 kernel void sample_scores(device const float* logits [[buffer(0)]],
                           device const pagoda_args::SampleRow* rows [[buffer(1)]],
                           device const ulong* found [[buffer(2)]],
-                          device const ulong* sums [[buffer(3)]],
-                          device int* tokens [[buffer(4)]],
-                          device pagoda_args::SampleScore* scores [[buffer(5)]],
-                          constant pagoda_args::Sample& args [[buffer(6)]],
+                          device const uint* highest [[buffer(3)]],
+                          device const ulong* sums [[buffer(4)]],
+                          device int* tokens [[buffer(5)]],
+                          device pagoda_args::SampleScore* scores [[buffer(6)]],
+                          constant pagoda_args::Sample& args [[buffer(7)]],
                           uint row [[threadgroup_position_in_grid]],
                           uint tid [[thread_index_in_threadgroup]],
                           uint sg [[simdgroup_index_in_threadgroup]],
@@ -26,8 +27,8 @@ kernel void sample_scores(device const float* logits [[buffer(0)]],
     return;
   }
   ulong mine[kEach];
-  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
-  const uint key = highest_key(mine, keys, lane, sg);
+  load_found(found + long(row) * args.parts * kThreads, args.parts, wanted, tid, mine);
+  const uint key = highest_in(highest + row * args.parts, args.parts, keys, tid, lane, sg);
   keep_highest(mine, wanted, (threadgroup ulong*)(kept), counts, tid, lane, sg);
   ulong own = 0;
   for (uint i = tid; i < kEach * args.parts; i += kThreads) {
@@ -51,7 +52,7 @@ kernel void sample_scores(device const float* logits [[buffer(0)]],
   }
 }
 )msl",
-R"msl(#define MSL_KERNEL_sample_scores(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* logits, const pagoda_args::SampleRow* rows, const ulong* found, const ulong* sums, int* tokens, pagoda_args::SampleScore* scores, const pagoda_args::Sample args) { msl_let_dependents_begin(); msl_wait_for_inputs(); sample_scores(logits, rows, found, sums, tokens, scores, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+R"msl(#define MSL_KERNEL_sample_scores(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* logits, const pagoda_args::SampleRow* rows, const ulong* found, const uint* highest, const ulong* sums, int* tokens, pagoda_args::SampleScore* scores, const pagoda_args::Sample args) { msl_let_dependents_begin(); msl_wait_for_inputs(); sample_scores(logits, rows, found, highest, sums, tokens, scores, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_sample_scores MSL_KERNEL_sample_scores((256))
 )msl"};
 }

@@ -11,23 +11,38 @@ kernel void sample_parts(device const float* logits [[buffer(0)]],
                          device const pagoda_args::SampleEdit* edits [[buffer(2)]],
                          device const uint* masks [[buffer(3)]],
                          device ulong* found [[buffer(4)]],
-                         constant pagoda_args::Sample& args [[buffer(5)]],
+                         device uint* highest [[buffer(5)]],
+                         constant pagoda_args::Sample& args [[buffer(6)]],
                          uint2 group [[threadgroup_position_in_grid]],
                          uint tid [[thread_index_in_threadgroup]],
                          uint sg [[simdgroup_index_in_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]]) {
+  MSL_SHARED uint keys[kSimdgroups];
   MSL_SHARED uint counts[3 * kSimdgroups];
   MSL_SHARED float values[kPart];
-  const uint wanted = args.is_raw != 0 ? rows[group.y].num_logprobs : wanted_of(rows + group.y);
+  device const pagoda_args::SampleRow* row = rows + group.y;
+  if ((args.is_raw != 0 ? row[0].num_logprobs : row[0].top_k) == 0) {
+    return;
+  }
+  const uint wanted = args.is_raw != 0 ? row[0].num_logprobs : wanted_of(row);
   float own[kEach];
-  load_part(logits + long(group.y) * args.logits_stride, rows + group.y, edits, masks, args, group.x,
+  load_part(logits + long(group.y) * args.logits_stride, row, edits, masks, args, group.x,
             (threadgroup float*)(values), tid, own);
   ulong mine[kEach];
+  uint key = 0;
   #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     mine[i] = candidate_of(own[i], (i * args.parts + group.x) * kThreads + tid);
+    key = max(key, key_in(mine[i]));
   }
-  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
+  key = highest_key(key, keys, lane, sg);
+  if (tid == 0) {
+    highest[group.y * args.parts + group.x] = key;
+  }
+  if (wanted == 0) {
+    return;
+  }
+  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kThreads;
   keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
 [[max_total_threads_per_threadgroup(256)]]
@@ -47,7 +62,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
     return;
   }
   ulong mine[kEach];
-  load_found(found + long(row) * args.parts * kMostKept, args.parts, wanted, tid, mine);
+  load_found(found + long(row) * args.parts * kThreads, args.parts, wanted, tid, mine);
   keep_highest(mine, wanted, (threadgroup ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   const ulong own = tid < wanted ? kept[tid] : 0ul;
@@ -90,7 +105,7 @@ kernel void sample(device const ulong* found [[buffer(0)]],
   }
 }
 )msl",
-R"msl(#define MSL_KERNEL_sample_parts(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* logits, const pagoda_args::SampleRow* rows, const pagoda_args::SampleEdit* edits, const uint* masks, ulong* found, const pagoda_args::Sample args) { msl_let_dependents_begin(); msl_wait_for_inputs(); sample_parts(logits, rows, edits, masks, found, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
+R"msl(#define MSL_KERNEL_sample_parts(BOUNDS) MSL_GLOBAL(BOUNDS)(const float* logits, const pagoda_args::SampleRow* rows, const pagoda_args::SampleEdit* edits, const uint* masks, ulong* found, uint* highest, const pagoda_args::Sample args) { msl_let_dependents_begin(); msl_wait_for_inputs(); sample_parts(logits, rows, edits, masks, found, highest, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_KERNEL_sample(BOUNDS) MSL_GLOBAL(BOUNDS)(const ulong* found, const pagoda_args::SampleRow* rows, int* tokens, const pagoda_args::Sample args) { msl_let_dependents_begin(); msl_wait_for_inputs(); sample(found, rows, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_sample_parts MSL_KERNEL_sample_parts((256))
 #define MSL_ENTRY_sample MSL_KERNEL_sample((256))
