@@ -1707,26 +1707,34 @@ METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + 
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
-template <uint N, uint P>
-METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+template <uint N, uint P, uint KEEP, uint STRIDE>
+METAL_FUNC void fold_to(thread float (&x)[N], uint lane) {
   uint n = N;
 #pragma unroll
   for (uint m = P / 2; m > 0; m /= 2) {
-    if (n > 1) {
+    const uint apart = m * STRIDE;
+    if (n > KEEP) {
       n /= 2;
-      const uint high = 0u - (lane / m & 1u);
+      const uint high = 0u - (lane / apart & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
-          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+          x[i] = keep + simd_shuffle_xor(send, ushort(apart));
         }
       }
     } else {
-      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+#pragma unroll
+      for (uint i = 0; i < KEEP; ++i) {
+        x[i] = x[i] + simd_shuffle_xor(x[i], ushort(apart));
+      }
     }
   }
+}
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  fold_to<N, P, 1, 1>(x, lane);
   return x[0];
 }
 METAL_FUNC float from_first_half(float v, uint lane) {
