@@ -1,7 +1,7 @@
 // expert_scalar: the product of a few rows with the weights of their expert, without matrix units; scalar.h describes
 // the order. It is used only if the bits are those of expert_few.
 #include "expert_rows.h"
-#include "scalar.h"
+#include "stored_scalar.h"
 
 // As matmul_scalar, M rows of a tile at a time. Grid: [out_cols / 32, twice as many with silu_mul; max_tiles]
 template <typename T, uint BITS, uint M>
@@ -38,20 +38,22 @@ kernel void expert_scalar(device const float* x [[buffer(0)]],
     for (uint k0 = begin; k0 < end; k0 += kStaged) {
       Line<BITS> first;
       Line<BITS> second;
-      load_line(w, w_steps, w_at + k0, first);
-      load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+      load_line(w, w_steps, args.matmul.scales, w_at + k0, first);
+      load_line(w, w_steps, args.matmul.scales, w_at + min(k0 + kChunk, end - kChunk), second);
       const uint column = staged_column(k0, end, lane);
       #pragma unroll
       for (uint m = 0; m < M; ++m) {
         const uint row = first_row + m;
         const uint slot = order[tile.first + (row < tile.count ? row : 0)];
-        stage_quad(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
+        stage_quad<BITS>(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
                    staged + m * kStaged, lane);
       }
       simdgroup_barrier(mem_flags::mem_threadgroup);
-      multiply_line<T, BITS, M>(first, (threadgroup const float*)(staged), sums);
+      threadgroup const float* columns = staged;
+      const float x_sums = staged_sums<BITS, M>(Stored<(BITS > 100)>(), args.matmul.scales, columns, lane);
+      multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), first, args.matmul.scales, columns, x_sums, 0, sums);
       if (k0 + kChunk < end) {
-        multiply_line<T, BITS, M>(second, (threadgroup const float*)(staged + kChunk), sums);
+        multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), second, args.matmul.scales, columns, x_sums, 1, sums);
       }
       simdgroup_barrier(mem_flags::mem_threadgroup);
     }
@@ -90,3 +92,15 @@ template [[host_name("expert_scalar_q8_1")]] kernel decltype(expert_scalar<bfloa
 template [[host_name("expert_scalar_q8_2")]] kernel decltype(expert_scalar<bfloat, 8, 2>) expert_scalar<bfloat, 8, 2>;
 template [[host_name("expert_scalar_q4_1")]] kernel decltype(expert_scalar<bfloat, 4, 1>) expert_scalar<bfloat, 4, 1>;
 template [[host_name("expert_scalar_q4_2")]] kernel decltype(expert_scalar<bfloat, 4, 2>) expert_scalar<bfloat, 4, 2>;
+template [[host_name("expert_scalar_s4_1")]]
+kernel decltype(expert_scalar<bfloat, kStored4, 1>) expert_scalar<bfloat, kStored4, 1>;
+template [[host_name("expert_scalar_s4_2")]]
+kernel decltype(expert_scalar<bfloat, kStored4, 2>) expert_scalar<bfloat, kStored4, 2>;
+template [[host_name("expert_scalar_s8_1")]]
+kernel decltype(expert_scalar<bfloat, kStored8, 1>) expert_scalar<bfloat, kStored8, 1>;
+template [[host_name("expert_scalar_s8_2")]]
+kernel decltype(expert_scalar<bfloat, kStored8, 2>) expert_scalar<bfloat, kStored8, 2>;
+template [[host_name("expert_scalar_s8f_1")]]
+kernel decltype(expert_scalar<bfloat, kFine8, 1>) expert_scalar<bfloat, kFine8, 1>;
+template [[host_name("expert_scalar_s8f_2")]]
+kernel decltype(expert_scalar<bfloat, kFine8, 2>) expert_scalar<bfloat, kFine8, 2>;

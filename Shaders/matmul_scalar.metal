@@ -1,7 +1,7 @@
-// matmul_scalar: the product of up to four rows with 16-bit, 8-bit and 4-bit weights without matrix units; scalar.h
-// describes the order. It is used only if the bits are those of matmul_few.
+// matmul_scalar: the product of up to four rows with 16-bit, 8-bit and 4-bit weights, and those of stored formats,
+// without matrix units; scalar.h describes the order. It is used only if the bits are those of matmul_few.
 #include "row_source.h"
-#include "scalar.h"
+#include "stored_scalar.h"
 
 // Up to M rows of x against 32 rows of weights, one per lane; each simdgroup has one run of columns. X: float if
 // activations need no preparation or, with MADE, are computed here; half if they are prepared.
@@ -44,8 +44,8 @@ kernel void matmul_scalar(device const X* x [[buffer(0)]],
   for (uint k0 = begin; k0 < end; k0 += kStaged) {
     Line<BITS> first;
     Line<BITS> second;
-    load_line(w, w_steps, w_at + k0, first);
-    load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+    load_line(w, w_steps, args.scales, w_at + k0, first);
+    load_line(w, w_steps, args.scales, w_at + min(k0 + kChunk, end - kChunk), second);
     const uint column = staged_column(k0, end, lane);
     #pragma unroll
     for (uint m = 0; m < M; ++m) {
@@ -55,20 +55,22 @@ kernel void matmul_scalar(device const X* x [[buffer(0)]],
         const uint head = column / args.source.dim;  // the same for all four
         const uint d = column % args.source.dim;
         const float scale = args.source.kind == kSigmoidGate ? 1.0f : scales[row * args.source.heads + head];
-        stage_quad(rounded(row_elements((device const float*)(from) + long(head) * args.source.x_head_stride + d,
+        stage_quad<BITS>(rounded(row_elements((device const float*)(from) + long(head) * args.source.x_head_stride + d,
                                         weight + d,
                                         gate + long(row) * args.source.gate_stride +
                                             long(head) * args.source.gate_head_stride + d,
                                         args.source, scale)),
                    staged + m * kStaged, lane);
       } else {
-        stage_quad(load_quad(from + column), staged + m * kStaged, lane);
+        stage_quad<BITS>(load_quad(from + column), staged + m * kStaged, lane);
       }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_line<T, BITS, M>(first, (threadgroup const float*)(staged), sums);
+    threadgroup const float* columns = staged;
+    const float x_sums = staged_sums<BITS, M>(Stored<(BITS > 100)>(), args.scales, columns, lane);
+    multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), first, args.scales, columns, x_sums, 0, sums);
     if (k0 + kChunk < end) {
-      multiply_line<T, BITS, M>(second, (threadgroup const float*)(staged + kChunk), sums);
+      multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), second, args.scales, columns, x_sums, 1, sums);
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
@@ -141,3 +143,39 @@ template [[host_name("matmul_scalar_made_q4_2")]]
 kernel decltype(matmul_scalar<bfloat, float, 4, true, 2>) matmul_scalar<bfloat, float, 4, true, 2>;
 template [[host_name("matmul_scalar_made_q4_4")]]
 kernel decltype(matmul_scalar<bfloat, float, 4, true, 4>) matmul_scalar<bfloat, float, 4, true, 4>;
+template [[host_name("matmul_scalar_direct_s4_1")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored4, false, 1>) matmul_scalar<bfloat, float, kStored4, false, 1>;
+template [[host_name("matmul_scalar_direct_s4_2")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored4, false, 2>) matmul_scalar<bfloat, float, kStored4, false, 2>;
+template [[host_name("matmul_scalar_direct_s4_4")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored4, false, 4>) matmul_scalar<bfloat, float, kStored4, false, 4>;
+template [[host_name("matmul_scalar_made_s4_1")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored4, true, 1>) matmul_scalar<bfloat, float, kStored4, true, 1>;
+template [[host_name("matmul_scalar_made_s4_2")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored4, true, 2>) matmul_scalar<bfloat, float, kStored4, true, 2>;
+template [[host_name("matmul_scalar_made_s4_4")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored4, true, 4>) matmul_scalar<bfloat, float, kStored4, true, 4>;
+template [[host_name("matmul_scalar_direct_s8_1")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored8, false, 1>) matmul_scalar<bfloat, float, kStored8, false, 1>;
+template [[host_name("matmul_scalar_direct_s8_2")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored8, false, 2>) matmul_scalar<bfloat, float, kStored8, false, 2>;
+template [[host_name("matmul_scalar_direct_s8_4")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored8, false, 4>) matmul_scalar<bfloat, float, kStored8, false, 4>;
+template [[host_name("matmul_scalar_made_s8_1")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored8, true, 1>) matmul_scalar<bfloat, float, kStored8, true, 1>;
+template [[host_name("matmul_scalar_made_s8_2")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored8, true, 2>) matmul_scalar<bfloat, float, kStored8, true, 2>;
+template [[host_name("matmul_scalar_made_s8_4")]]
+kernel decltype(matmul_scalar<bfloat, float, kStored8, true, 4>) matmul_scalar<bfloat, float, kStored8, true, 4>;
+template [[host_name("matmul_scalar_direct_s8f_1")]]
+kernel decltype(matmul_scalar<bfloat, float, kFine8, false, 1>) matmul_scalar<bfloat, float, kFine8, false, 1>;
+template [[host_name("matmul_scalar_direct_s8f_2")]]
+kernel decltype(matmul_scalar<bfloat, float, kFine8, false, 2>) matmul_scalar<bfloat, float, kFine8, false, 2>;
+template [[host_name("matmul_scalar_direct_s8f_4")]]
+kernel decltype(matmul_scalar<bfloat, float, kFine8, false, 4>) matmul_scalar<bfloat, float, kFine8, false, 4>;
+template [[host_name("matmul_scalar_made_s8f_1")]]
+kernel decltype(matmul_scalar<bfloat, float, kFine8, true, 1>) matmul_scalar<bfloat, float, kFine8, true, 1>;
+template [[host_name("matmul_scalar_made_s8f_2")]]
+kernel decltype(matmul_scalar<bfloat, float, kFine8, true, 2>) matmul_scalar<bfloat, float, kFine8, true, 2>;
+template [[host_name("matmul_scalar_made_s8f_4")]]
+kernel decltype(matmul_scalar<bfloat, float, kFine8, true, 4>) matmul_scalar<bfloat, float, kFine8, true, 4>;

@@ -1,9 +1,10 @@
 // Products in single lanes: a lane has a row of weights and adds its columns one after another, each with a fused
 // multiply-add, in the order in which 8x8 products take them (tiles.h). Where a matrix unit adds like this, the bits
-// are those of matmul_few and expert_few; device/trial/scalar_trial.h finds out.
+// are those of matmul_few and expert_few; device/trial/scalar_trial.h finds out. stored_scalar.h has the formats of
+// files.
 #pragma once
 
-#include "matmul.h"
+#include "stored.h"
 
 constant constexpr uint kScalarRows = 32;      // of weights, per threadgroup: one per lane
 constant constexpr uint kStaged = 2 * kChunk;  // columns of x that a simdgroup has in threadgroup memory
@@ -27,14 +28,16 @@ struct Line<4> {
 };
 
 // at: index of its first element in the matrix, a multiple of 64
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulong at, thread Line<16>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<16>& to) {
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     to.a[i] = *(device const uint4*)(w + at / 2 + 4 * i);
   }
 }
 
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulong at, thread Line<8>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<8>& to) {
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     to.a[i] = *(device const uint4*)(w + at / 4 + 4 * i);
@@ -42,7 +45,8 @@ METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulon
   to.shifts = uint(steps[at / 64]);
 }
 
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulong at, thread Line<4>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<4>& to) {
   to.a[0] = *(device const uint4*)(w + at / 8);
   to.a[1] = *(device const uint4*)(w + at / 8 + 4);
   to.steps = ((device const uint*)(steps))[at / 64];
@@ -139,18 +143,24 @@ METAL_FUNC float nibble_number(uint word, uint b, float step, float base) {
   return fma(as_type<float>((word & (15u << b)) | ((150u - b) << 23)), step, base);
 }
 
-METAL_FUNC void tile_numbers(thread const Line<4>& line, thread const LineTerms<4>& terms, uint j, bfloat,
-                             thread float (&numbers)[8]) {
+// Of a row's nibbles in a chunk. step, base: of both groups of 32 columns, as in LineTerms<4>
+template <uint BITS>
+METAL_FUNC void nibble_numbers(thread const Line<BITS>& line, thread const float (&step)[2],
+                               thread const float (&base)[2][3], uint j, thread float (&numbers)[8]) {
   const uint first = j % 2;             // nibbles 0 and 1 move to the bits 8 and 12, where 2 and 3 are,
   const uint second = (j % 4 + 2) % 3;  // and 5 to 7 to the bits 8 to 16; 4 is at 16
 #pragma unroll
   for (uint q = 0; q < 4; ++q) {
     const uint word = line.a[q / 2][q % 2 * 2 + j / 4];
-    numbers[2 * q] =
-        nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2], terms.base[q / 2][first]);
+    numbers[2 * q] = nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, step[q / 2], base[q / 2][first]);
     numbers[2 * q + 1] =
-        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2], terms.base[q / 2][second]);
+        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, step[q / 2], base[q / 2][second]);
   }
+}
+
+METAL_FUNC void tile_numbers(thread const Line<4>& line, thread const LineTerms<4>& terms, uint j, bfloat,
+                             thread float (&numbers)[8]) {
+  nibble_numbers<4>(line, terms.step, terms.base, j, numbers);
 }
 
 // Four adjacent activations as the numbers that products take.
@@ -171,34 +181,53 @@ METAL_FUNC uint staged_column(uint k0, uint end, uint lane) {
   return min(k0 + lane / 16 * kChunk, end - kChunk) + lane % 16 * 4;
 }
 
-// Stores a lane's columns in the order in which tiles take them. to: a row of kStaged floats
+// Stores a lane's columns in the order in which tiles of weights of a format take them. to: a row of kStaged floats
+template <uint BITS>
 METAL_FUNC void stage_quad(float4 v, threadgroup float* to, uint lane) {
-  const uint at = lane / 16 * kChunk + lane % 4 * 16 + lane % 16 / 4 * 2;
-  *(threadgroup float2*)(to + at) = float2(v.x, v.y);
-  *(threadgroup float2*)(to + at + 8) = float2(v.z, v.w);
+  const uint i = lane % 16;
+  const uint at = BITS > 200   ? i / 4 * 16 + i % 4 * 2
+                  : BITS > 100 ? i / 8 * 32 + i % 2 * 16 + i % 8 / 2 * 2
+                               : i % 4 * 16 + i / 4 * 2;
+  *(threadgroup float2*)(to + lane / 16 * kChunk + at) = float2(v.x, v.y);
+  *(threadgroup float2*)(to + lane / 16 * kChunk + at + 8) = float2(v.z, v.w);
 }
 
-// sums[m] += the line's numbers times row m of x. x: the chunk's columns in row 0, [M][kStaged]
+// sums[m] += one tile's numbers times its columns in row m of x. x: [M][kStaged]
+template <uint M>
+METAL_FUNC void multiply_numbers(thread const float (&numbers)[8], threadgroup const float* x,
+                                 thread float (&sums)[M]) {
+#pragma unroll
+  for (uint m = 0; m < M; ++m) {
+    const float4 a = *(threadgroup const float4*)(x + m * kStaged);
+    const float4 b = *(threadgroup const float4*)(x + m * kStaged + 4);
+    sums[m] = fma(numbers[0], a.x, sums[m]);
+    sums[m] = fma(numbers[1], a.y, sums[m]);
+    sums[m] = fma(numbers[2], a.z, sums[m]);
+    sums[m] = fma(numbers[3], a.w, sums[m]);
+    sums[m] = fma(numbers[4], b.x, sums[m]);
+    sums[m] = fma(numbers[5], b.y, sums[m]);
+    sums[m] = fma(numbers[6], b.z, sums[m]);
+    sums[m] = fma(numbers[7], b.w, sums[m]);
+  }
+}
+
+// What stored formats with minima need of the staged rows besides their columns; nothing here.
+template <uint BITS, uint M>
+METAL_FUNC float staged_sums(Stored<false> kind, constant pagoda_args::Scales& scales, threadgroup const float* staged,
+                             uint lane) {
+  return 0.0f;
+}
+
+// sums[m] += the line's numbers times row m of x. staged: all rows, [M][kStaged]; chunk: the line's, 0 or 1
 template <typename T, uint BITS, uint M>
-METAL_FUNC void multiply_line(thread const Line<BITS>& line, threadgroup const float* x, thread float (&sums)[M]) {
+METAL_FUNC void multiply_line(Stored<false> kind, thread const Line<BITS>& line, constant pagoda_args::Scales& scales,
+                              threadgroup const float* staged, float x_sums, uint chunk, thread float (&sums)[M]) {
   LineTerms<BITS> terms;
   line_terms(line, terms);
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     float numbers[8];
     tile_numbers(line, terms, j, T(0.0f), numbers);
-#pragma unroll
-    for (uint m = 0; m < M; ++m) {
-      const float4 a = *(threadgroup const float4*)(x + m * kStaged + 8 * j);
-      const float4 b = *(threadgroup const float4*)(x + m * kStaged + 8 * j + 4);
-      sums[m] = fma(numbers[0], a.x, sums[m]);
-      sums[m] = fma(numbers[1], a.y, sums[m]);
-      sums[m] = fma(numbers[2], a.z, sums[m]);
-      sums[m] = fma(numbers[3], a.w, sums[m]);
-      sums[m] = fma(numbers[4], b.x, sums[m]);
-      sums[m] = fma(numbers[5], b.y, sums[m]);
-      sums[m] = fma(numbers[6], b.z, sums[m]);
-      sums[m] = fma(numbers[7], b.w, sums[m]);
-    }
+    multiply_numbers<M>(numbers, staged + chunk * kChunk + 8 * j, sums);
   }
 }

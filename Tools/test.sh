@@ -4,7 +4,8 @@
 #   --all      also mutants cluster package aarch64 client asan tsan, as CI does
 #   --quick    after a build: unit tests, one chat, one server test
 #   stage ...  only these; fuzz (FUZZ_SECONDS each, 30 by default) and release run only when named
-# With --all, aarch64, client and the sanitizer builds run in the background at low priority; their output is shown after the
+# By default checks, kernels and api compute in the background, at low priority, while server and hub wait for servers; all need
+# what swift has built. With --all, aarch64, client and the sanitizer builds do. Output of the background is shown after the
 # others'. The full output of each stage is in .build/test-logs.
 # Exits 0 only if nothing failed and every runner ran at least as many tests as the tree contains.
 set -uo pipefail
@@ -48,7 +49,12 @@ if [[ " ${stages[*]} " == *" swift "* && " ${stages[*]} " == *" asan "* ]]; then
   left=$logs/left-to-asan.txt
   Tools/checks/test_counts.py leave "$left" || exit 1
 fi
-if ((${#first[@]} && ${#second[@]})); then
+if (($# == 0)); then
+  run swift
+  start checks kernels api
+  run server hub
+  join
+elif ((${#first[@]} && ${#second[@]})); then
   start ${second[@]+"${second[@]}"}
   run ${first[@]+"${first[@]}"}
   join

@@ -17,8 +17,8 @@ final class ProgramTransport: Transport, @unchecked Sendable {
   private let process = Process()
   private let (input, output, errors) = (Pipe(), Pipe(), Pipe())
   private let lock = NSLock()
-  private var buffer = Data()  // guarded by `lock`, as is `lastWords`
-  private var lastWords = ""
+  private var buffer = Data()  // guarded by `lock`, as is `errorTail`
+  private var errorTail = ""
   private let name: String
 
   init(_ name: String, _ command: String, _ arguments: [String], _ environment: [String: String]) {
@@ -44,7 +44,7 @@ final class ProgramTransport: Transport, @unchecked Sendable {
       ended(reason)
     }
     follow(errors) { [self] data in
-      lock.withLock { lastWords = String((lastWords + String(decoding: data, as: UTF8.self)).suffix(400)) }
+      lock.withLock { errorTail = String((errorTail + String(decoding: data, as: UTF8.self)).suffix(400)) }
     } end: {
     }
   }
@@ -67,7 +67,7 @@ final class ProgramTransport: Transport, @unchecked Sendable {
   }
 
   private var reason: String {
-    let words = lock.withLock { lastWords }.trimmingCharacters(in: .whitespacesAndNewlines)
+    let words = lock.withLock { errorTail }.trimmingCharacters(in: .whitespacesAndNewlines)
     return words.isEmpty ? "the program ended" : "the program ended: \(words)"
   }
 

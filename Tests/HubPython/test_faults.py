@@ -26,7 +26,7 @@ def ranges(harness):
 @pytest.mark.parametrize("fault", [
     short_body(), short_body(0), wrong_bytes, portal_page, status(500), status(503), status(429, Retry_After="0.2"), wrong_range,
 ], ids=["short", "empty", "bit", "portal", "500", "503", "429", "range"])
-def test_one_fault_is_got_over(harness, file, fault):
+def test_a_pull_recovers_from_one_fault(harness, file, fault):
     harness.hub.faults[file] = [fault]
     harness.pull_succeeds()
     assert not harness.hub.faults[file]
@@ -91,7 +91,7 @@ def test_a_hub_that_stays_down_is_an_error_and_received_bytes_are_kept(harness):
     assert ranges(harness)[-1] is not None
 
 
-def test_an_api_that_fails_for_a_while_is_got_over(harness):
+def test_a_pull_recovers_from_an_api_that_fails_for_a_while(harness):
     harness.hub.faults["api"] = [status(500), status(429, Retry_After="0.1")]
     harness.pull_succeeds()
 

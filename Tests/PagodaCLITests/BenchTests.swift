@@ -140,6 +140,15 @@ import Testing
     #expect(scalar.tokensPerSecond(m1, isScalar: true) > 1.5 * before)  // no matrix product
   }
 
+  /// As ModelInfo.weightDType names them: of several the first has most weights.
+  @Test(arguments: [("4bit", "Q4_0"), ("Q4_K, Q6_K, float32", "Q5_K"), ("affine 4 bits, bfloat16", "affine 8 bits")])
+  func instructions_are_those_of_the_format(_ formats: String, _ other: String) {
+    let count = KernelCosts.instructionsPerWeight(formats)
+    #expect(count.unpacking > 4 && count.scalar > 4)
+    #expect(count.scalar != KernelCosts.instructionsPerWeight(other).scalar)
+    #expect(KernelCosts.instructionsPerWeight("bfloat16").unpacking == 0)
+  }
+
   /// Counts of Tools/bench/results/launches.md; measurements as in docs/performance.md.
   @Test(arguments: [(197.0, 0.470e9, 0.75e9, 1136.0), (261.0, 2.471e9, 4.21e9, 391.0), (517.0, 14.721e9, 25.6e9, 96.9)])
   func speeds_on_an_h200_are_predicted_within_a_quarter(

@@ -10,7 +10,7 @@ if [[ ${1:-} == --fix ]]; then fix=true; shift; fi
 # Files of one language: those given, or all that git does not ignore. Generated tables are skipped.
 list() {
   if (($# > 1)); then printf '%s\n' "${@:2}"; else git ls-files --cached --others --exclude-standard; fi |
-    grep -E "\.($1)$" | grep -vE '_tables?\.(h|cpp|inc)$|/generated/|^CxxCore/joined/' |
+    grep -E "\.($1)$" | grep -vE '_tables?\.(h|cpp|inc)$|/generated/|^(CxxCore/joined|CxxCore/gpu|Tests/CoreTestSuite)/.*cpp$' |
     while read -r file; do [[ -f $file ]] && echo "$file"; done || true
 }
 

@@ -2,7 +2,7 @@
 # Type-checks the Metal backend without a Mac: with our declarations of Metal, over a stub of the Objective-C
 # runtime, and with metal-cpp itself if METAL_CPP names its folder. Wrong names must be refused. With metal-cpp, every
 # selector, class and value that we declare is compared with its own. Also runs the backend's steps on a fake of Metal, with planted
-# faults, and the memory limit of iOS on a stub. Ends with "N passed, N failed".
+# faults, lists the devices of machines with old, new and no GPUs, and the memory limit of iOS on a stub. Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -125,6 +125,42 @@ steps_on_fake() {
   done
 }
 
+# A GPU that is too old for the kernels, as that of hosted runners (Apple5), is not listed, and `auto` says why; newer ones are. Takes
+# the objects of steps_on_fake.
+gpus_on_fake() {
+  local work=${planted%.cpp}_steps device=CxxCore/src/device metal=CxxCore/src/device/gpu/metal source fault
+  if [[ $(uname -s) == Darwin ]]; then return; fi
+  rm -f "$work/steps.o"
+  lists() {
+    local machine
+    clang++ -Wl,--gc-sections "$work"/*.o -o "$work/listed" -lpthread || return 2
+    for machine in 1005 1007 0 "1007 list" "1005 list"; do
+      # shellcheck disable=SC2086  # two arguments
+      HOME=$work timeout 60 "$work/listed" $machine || return 1
+    done
+  }
+  for source in Tests/Stubs/fake_gpus/listed.cpp "$device"/{registry,auto_device,optional_devices}.cpp \
+    "$metal"/{metal_backend,metal_steps,pipeline_cache}.cpp "$device"/gpu/{kernel_table,weights/host_staging}.cpp "$device/host/host_memory.cpp" \
+    CxxCore/src/base/{cache_folder,dtype}.cpp; do
+    object "$source" || count 1 "$source does not compile"
+  done
+  lists
+  count $? "GPUs on a fake of Metal"
+  while read -r source fault; do
+    sed "$fault" "$source" >"$work/$(basename "$source")"
+    ! cmp -s "$work/$(basename "$source")" "$source" && object "$work/$(basename "$source")" && { lists >/dev/null 2>&1; (($? == 1)); }
+    count $? "GPUs on a fake of Metal let $fault pass"
+    object "$source"
+  done <<END
+$device/registry.cpp s/if (device->is_there())/if (true)/
+$device/registry.cpp s/choice.reason);/"");/
+$device/auto_device.cpp s/choice.reason = tried.status.message/(void)0/
+$metal/metal_backend.cpp s/if (!device->supportsFamily(MTL::GPUFamilyApple7))/if (false)/
+$metal/metal_backend.cpp s/if (!device) return/if (false) return/
+$metal/metal_backend.cpp s/devices->count() > 0/false/
+END
+}
+
 # A release build for Apple platforms contains neither the software device's kernels nor CUDA's entry points.
 metal_only() {
   local object=${planted%.cpp}.o stem
@@ -145,6 +181,7 @@ sed '/linkedFramework("CoreGraphics", .when(platforms: \[.macOS\]))/d' Package.s
 count $? "a core without CoreGraphics passes"
 app_limit
 steps_on_fake
+gpus_on_fake
 with_folder
 with "our declarations"
 if [[ -n $real ]]; then

@@ -71,6 +71,7 @@ SNIPPETS = {
     "lambda": (body("auto f = [&](float x) { return x * 2.0f; };\n  out[tid] = f(1.0f);"), "lint"),
     "double_literal": (body("out[tid] = tile[tid] * 0.5;"), "lint"),
     "double": (body("double d = 1.0f;\n  out[tid] = float(d);"), "lint"),
+    "sized_integer": (body("uint32_t d = 1;\n  out[tid] = float(d);"), "lint"),
     "long_long": (body("long long d = 1;\n  out[tid] = float(d);"), "lint"),
     "goto": (body("goto end;\n  end:\n  out[tid] = 0.0f;"), "lint"),
     "prototype": (body("out[tid] = f();", "METAL_FUNC float f();\nMETAL_FUNC float f() { return 1.0f; }\n"), "lint"),

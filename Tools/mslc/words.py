@@ -16,6 +16,8 @@ FORBIDDEN = {
     "volatile": "not portable", "thread_elements": "element layout of simdgroup_matrix is unspecified",
     "__shared__": "CUDA word", "__device__": "CUDA word", "threadIdx": "CUDA word", "blockIdx": "CUDA word",
     "__builtin_expect": "compiler builtin",
+    **{f"{sign}int{bits}_t": f"Metal has it only after <metal_stdlib>, which args/ do not include: write {sign}{name}"
+       for sign in ("", "u") for bits, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))},
 }
 
 

@@ -19,8 +19,8 @@ for argument in "$@"; do
   previous=$argument
 done
 case $source in
-  */device/gpu/*/* | */Tests/CxxCoreTests/generated/*) exec "${compiler[@]}" "$@" ;;  # these include few standard headers
-  */CxxCore/joined/*.cpp | */Tests/CxxCoreTests/*.cpp) ;;
+  */CxxCore/gpu/generated/* | */Tests/CoreTestSuite/generated/*) exec "${compiler[@]}" "$@" ;;  # these include few standard headers
+  */CxxCore/joined/*.cpp | */CxxCore/gpu/*.cpp | */Tests/CoreTestSuite/*.cpp) ;;
   *) exec "$clang" "$@" ;;
 esac
 # The precompiled header contains the path of its source, so checkouts that share a compiler cache share both.

@@ -116,7 +116,7 @@ stage_kernels() {
   local -x SWIFT_OBJECTS=../../.build/debug
   { swift build && make -s -j "$jobs" -C Tools/native build; } >"$logs/kernels-build.log" 2>&1 </dev/null ||
     tail -n 20 "$logs/kernels-build.log"
-  check "benches compile" make -s -j "$jobs" -C Tools/native benches
+  check "benches compile" make -s -j "$jobs" -C Tools/native OUT=../../.build/native/benches CXXFLAGS_release=-O0 benches
   own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
   local checked=check
   if [[ " ${stages[*]} " == *" mutants "* ]]; then
@@ -130,6 +130,7 @@ stage_kernels() {
 # What developers run while they work: the C++ tests that need no device, the kit, one chat and one test of the server.
 stage_quick() {
   local log=$logs/quick.log
+  local -x SWIFT_OBJECTS=../../.build/debug  # as in stage kernels: nothing of the core is compiled a second time
   check "swift build" swift build --build-tests >"$logs/quick-build.log" 2>&1 </dev/null
   check "unit tests" quietly "$log" swift test --skip-build --filter 'PagodaKitTests|PagodaHubTests|PagodaCLITests.ArgumentTests'
   native release base_ cache_ scheduler_ sampler_ speculate_ grammar_ json_ tokenizer_

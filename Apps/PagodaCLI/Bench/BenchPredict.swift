@@ -128,11 +128,11 @@ extension BenchRunner {
       let steps = Double(times.first { $0.name == "embedding" }?.calls ?? 1)
       let kernels = try await counts(test, byKernel: true).filter { $0.calls > 0 }
         .compactMap { KernelCosts.of($0.name) }
+      let instructions = KernelCosts.instructionsPerWeight(engine.info.weightDType)
       let prediction = Prediction(
         launches: count.launchesPerStep, barriers: Double(times.first { $0.name == "barrier" }?.calls ?? 0) / steps,
         bytes: count.bytesPerToken, weights: cost.operations / 2,
-        instructionsPerWeight: KernelCosts.instructionsPerWeight(engine.info.weightDType),
-        scalarInstructionsPerWeight: KernelCosts.scalarInstructionsPerWeight(engine.info.weightDType),
+        instructionsPerWeight: instructions.unpacking, scalarInstructionsPerWeight: instructions.scalar,
         registers: kernels.map(\.registers).max() ?? 0, threadgroupBytes: kernels.map(\.threadgroupBytes).max() ?? 0)
       let published = engine.info.weightDType.contains("4") ? shape.flatMap { gpu.published[$0] } : nil
       Terminal.write(Prediction.table.line(prediction.cells(test.name, gpu, published: published)))

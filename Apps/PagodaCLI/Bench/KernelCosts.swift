@@ -1,21 +1,46 @@
 // What kernels need, counted from their texts; written by Tools/mslc/count.py --check --update.
 
 /// The registers of a thread and the threadgroup memory of a kernel, by the estimate of Tools/mslc/count.py.
-struct KernelCosts {
+package struct KernelCosts {
   var registers: Int
   var threadgroupBytes: Int
 
   static func of(_ kernel: String) -> KernelCosts? { all[kernel] }
 
-  /// Instructions that unpack one weight of a format.
-  static func instructionsPerWeight(_ weightDType: String) -> Double {
-    weightDType.contains("4") ? 4.88 : weightDType.contains("8") ? 6.19 : 0.00
+  /// Instructions per weight: to unpack it for matrix units, and to unpack and multiply it without them.
+  package struct Instructions {
+    package var unpacking: Double
+    package var scalar: Double
   }
 
-  /// Instructions that unpack and multiply one weight without matrix units.
-  static func scalarInstructionsPerWeight(_ weightDType: String) -> Double {
-    weightDType.contains("4") ? 4.84 : weightDType.contains("8") ? 7.50 : 2.39
+  /// Of a format, or of several of which the first has most weights.
+  package static func instructionsPerWeight(_ weightDType: String) -> Instructions {
+    formats.first { weightDType.hasPrefix($0.name) }?.count ?? Instructions(unpacking: 0.00, scalar: 2.40)
   }
+
+  private static let formats: [(name: String, count: Instructions)] = [
+    ("4bit", Instructions(unpacking: 4.88, scalar: 4.85)),
+    ("8bit", Instructions(unpacking: 6.19, scalar: 7.51)),
+    ("Q4_0", Instructions(unpacking: 5.25, scalar: 4.72)),
+    ("Q4_1", Instructions(unpacking: 5.00, scalar: 5.09)),
+    ("Q4_K", Instructions(unpacking: 6.31, scalar: 5.50)),
+    ("int4 with", Instructions(unpacking: 5.44, scalar: 4.74)),
+    ("int4", Instructions(unpacking: 5.25, scalar: 4.72)),
+    ("affine 2", Instructions(unpacking: 5.00, scalar: 5.09)),
+    ("affine 3", Instructions(unpacking: 5.00, scalar: 5.09)),
+    ("affine 4", Instructions(unpacking: 5.00, scalar: 5.09)),
+    ("affine", Instructions(unpacking: 5.19, scalar: 5.12)),
+    ("Q5_1", Instructions(unpacking: 5.19, scalar: 5.12)),
+    ("Q5_K", Instructions(unpacking: 6.50, scalar: 5.52)),
+    ("Q5_0", Instructions(unpacking: 5.44, scalar: 4.74)),
+    ("Q8_0", Instructions(unpacking: 5.44, scalar: 4.74)),
+    ("IQ4", Instructions(unpacking: 5.44, scalar: 4.74)),
+    ("MXFP4", Instructions(unpacking: 5.44, scalar: 4.74)),
+    ("int8", Instructions(unpacking: 5.44, scalar: 4.74)),
+    ("Q2_K", Instructions(unpacking: 7.88, scalar: 5.10)),
+    ("Q3_K", Instructions(unpacking: 7.88, scalar: 5.10)),
+    ("Q6_K", Instructions(unpacking: 7.88, scalar: 5.10)),
+  ]
 
   private static let all: [String: KernelCosts] = Dictionary(
     uniqueKeysWithValues: table.split(separator: "\n").map { row in
@@ -73,6 +98,12 @@ struct KernelCosts {
     expert_scalar_q4_2 76 8192
     expert_scalar_q8_1 90 4096
     expert_scalar_q8_2 92 8192
+    expert_scalar_s4_1 77 4096
+    expert_scalar_s4_2 80 8192
+    expert_scalar_s8_1 88 4096
+    expert_scalar_s8_2 91 8192
+    expert_scalar_s8f_1 95 4096
+    expert_scalar_s8f_2 95 8192
     expert_tiles 17 64
     full_attention_bf16_16 214 9216
     full_attention_bf16_8 150 9216
@@ -181,6 +212,15 @@ struct KernelCosts {
     matmul_scalar_direct_q8_1 78 4096
     matmul_scalar_direct_q8_2 79 8192
     matmul_scalar_direct_q8_4 81 16384
+    matmul_scalar_direct_s4_1 66 4096
+    matmul_scalar_direct_s4_2 68 8192
+    matmul_scalar_direct_s4_4 72 16384
+    matmul_scalar_direct_s8_1 77 4096
+    matmul_scalar_direct_s8_2 79 8192
+    matmul_scalar_direct_s8_4 83 16384
+    matmul_scalar_direct_s8f_1 84 4096
+    matmul_scalar_direct_s8f_2 83 8192
+    matmul_scalar_direct_s8f_4 87 16384
     matmul_scalar_f16_1 93 4096
     matmul_scalar_f16_2 94 8192
     matmul_scalar_f16_4 96 16384
@@ -193,6 +233,15 @@ struct KernelCosts {
     matmul_scalar_made_q8_1 78 4384
     matmul_scalar_made_q8_2 79 8768
     matmul_scalar_made_q8_4 81 17536
+    matmul_scalar_made_s4_1 66 4384
+    matmul_scalar_made_s4_2 68 8768
+    matmul_scalar_made_s4_4 72 17536
+    matmul_scalar_made_s8_1 77 4384
+    matmul_scalar_made_s8_2 79 8768
+    matmul_scalar_made_s8_4 83 17536
+    matmul_scalar_made_s8f_1 84 4384
+    matmul_scalar_made_s8f_2 83 8768
+    matmul_scalar_made_s8f_4 87 17536
     matmul_tiles_bf16_4 219 22528
     matmul_tiles_bf16_8 315 28672
     matmul_tiles_f16_4 219 22528

@@ -7,6 +7,7 @@
 #include "pagoda/engine.h"
 #include "pagoda/engine_limits.h"
 #include "pagoda/event.h"
+#include "pagoda/expert_stats.h"
 #include "pagoda/grammar.h"
 #include "pagoda/image.h"
 #include "pagoda/image_decoder.h"

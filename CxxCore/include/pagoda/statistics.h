@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "pagoda/expert_stats.h"
+
 namespace pagoda {
 
 struct CacheStats {
@@ -83,6 +85,7 @@ struct EngineStats {
   DiskStats disk;
   HostCacheStats host;
   ImageStats images;
+  ExpertStats experts;
 };
 
 }  // namespace pagoda

@@ -32,8 +32,8 @@ struct CacheLayout {
   int32_t conv_channels = 0, conv_kernel = 0;
   bool has_channel_decay = false;  // a decay per key channel instead of one per V-head
   int32_t num_head_layers = 0;  // of an MTP head: one more attention layer, and hidden states by position in the slot
-  int32_t hidden_size = 0;
-  int32_t anchor_rows = 16;  // tokens between two updates of the state
+  int32_t hidden_size = 0;      // numbers of such a state: of all residual streams
+  int32_t anchor_rows = 16;     // tokens between two updates of the state
   // N-gram embeddings of some recurrent layers: the last inputs of a convolution, and the last tokens.
   int32_t num_ngram_layers = 0, ngram_channels = 0, ngram_conv_reach = 0, ngram_size = 0;
   int32_t max_drafts = 0;  // rows after a committed one that may be rejected
@@ -41,10 +41,12 @@ struct CacheLayout {
   int32_t conv_rows() const noexcept { return conv_kernel - 1 + max_drafts; }  // in the convolution's ring
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
-  int64_t kv_block_bytes() const noexcept {  // keys and values of all layers, and index keys
-    return int64_t{has_latents ? 1 : 2} * (num_attention_layers + num_head_layers) * block_size * num_kv_heads *
-               kv_row_bytes(kv_dtype, head_dim) +
-           int64_t{4} * num_attention_layers * block_size * index_dim;
+  int64_t head_block_bytes() const noexcept {  // keys and values of one layer; an MTP head's has no others
+    return int64_t{has_latents ? 1 : 2} * block_size * num_kv_heads * kv_row_bytes(kv_dtype, head_dim);
+  }
+  int64_t layer_block_bytes() const noexcept { return head_block_bytes() + int64_t{4} * block_size * index_dim; }
+  int64_t kv_block_bytes() const noexcept {  // of all layers
+    return num_attention_layers * layer_block_bytes() + num_head_layers * head_block_bytes();
   }
   int32_t ngram_conv_rows() const noexcept { return ngram_conv_reach + max_drafts; }  // in its ring
   int32_t ngram_tokens() const noexcept { return ngram_size - 1 + max_drafts; }

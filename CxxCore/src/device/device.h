@@ -14,6 +14,7 @@
 #include "base/weight_format.h"
 #include "device/op_args.h"
 #include "device/tensor.h"
+#include "pagoda/expert_stats.h"
 #include "pagoda/profile.h"
 
 namespace pagoda::device {
@@ -59,14 +60,6 @@ struct WeightSource {
 struct WeightPart {
   WeightSource source;
   WeightFormat format;
-};
-
-// Since the load.
-struct ExpertStats {
-  uint64_t memory_bytes = 0;  // of all slots
-  // Experts in the products of steps: in memory, being read already, and not.
-  uint64_t num_hits = 0, num_late = 0, num_misses = 0;
-  uint64_t num_reads = 0, read_bytes = 0;  // as in memory
 };
 
 struct StepLimits {

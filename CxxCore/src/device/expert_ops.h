@@ -25,9 +25,11 @@ struct RouteExpertsArgs {
   Tensor bias{};  // f32 [E], optional; only with a sigmoid
   int64_t num_groups = 1, groups_per_token = 1;
   float scale = 1.0f;
-  // Weights whose products with these ids follow, or null: if they are in files, the device begins to read.
+  // Weights whose products with these ids follow, or null: if they are in files, the device begins to read. If the ids
+  // are a guess at those of a later step of the model, it reads when nothing else is to be read.
   const Weight* experts_in = nullptr;
   const Weight* experts_out = nullptr;
+  bool is_guess = false;
 };
 
 // out[t * k + j] = x W_e^T with e = ids[t][j] and W_e the e-th slice of the weight; silu_mul as in MatmulArgs. The rows

@@ -20,7 +20,8 @@ class Table {
     prefix_ = config_.tensor_prefix;
     matrix(Role::embedding, "embed_tokens", config_.vocab_size, hidden);
     if (config_.has_streams())
-      streams("hyper_connection_mixer.", Role::mixer_streams_norm, Role::mixer_streams_down, Role::mixer_streams_up);
+      streams("hyper_connection_mixer.", Role::mixer_streams_norm, Role::mixer_streams_down, Role::mixer_streams_up,
+              /*injects=*/false);
     else vector(Role::final_norm, "norm.weight", {hidden});
     for (layer_ = 0; layer_ < config_.num_layers; ++layer_) {
       prefix_ = concat(config_.tensor_prefix, "layers.", layer_, ".");
@@ -49,14 +50,22 @@ class Table {
     const int64_t hidden = config_.hidden_size;
     layer_ = config_.num_layers;
     prefix_ = config_.mtp_prefix;
-    matrix(Role::head_fc, "fc", hidden, 2 * hidden);
     vector(Role::head_embedding_norm, "pre_fc_norm_embedding.weight", {hidden});
-    vector(Role::head_hidden_norm, "pre_fc_norm_hidden.weight", {hidden});
-    vector(Role::head_norm, "norm.weight", {hidden});
+    vector(Role::head_hidden_norm, "pre_fc_norm_hidden.weight", {config_.num_streams * hidden});
+    if (config_.has_streams()) {
+      matrix(Role::head_embedding_fc, "fc_embedding", hidden, hidden);
+      matrix(Role::head_fc, "fc_hidden", hidden, hidden);
+      streams("hyper_connection_mixer.", Role::head_streams_norm, Role::head_streams_down, Role::head_streams_up,
+              /*injects=*/false);
+    } else {
+      matrix(Role::head_fc, "fc", hidden, 2 * hidden);
+      vector(Role::head_norm, "norm.weight", {hidden});
+    }
     prefix_ = mtp_layer_prefix(config_);
-    vector(Role::input_norm, "input_layernorm.weight", {hidden});
+    if (config_.has_streams()) layer_streams();
+    else vector(Role::input_norm, "input_layernorm.weight", {hidden});
     attention();
-    vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
+    if (!config_.has_streams()) vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
     config_.num_experts > 0 ? mixture_of_experts(layout_.head_experts) : mlp("mlp.", config_.intermediate_size);
   }
 
@@ -71,7 +80,7 @@ class Table {
       linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.k_proj", kv, hidden, config_.attention_bias);
       linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.v_proj", kv, hidden, config_.attention_bias);
     }
-    if (config_.indexer.is_present()) indexer();
+    if (config_.has_indexer(layer_)) indexer();
     linear(Role::mixer_out, Role::mixer_out_bias, "self_attn.o_proj", hidden, q, config_.attention_output_bias);
     if (!config_.qk_norm) return;
     vector(Role::q_norm, "self_attn.q_norm.weight", {config_.norms_all_heads ? q : dim});
@@ -91,11 +100,11 @@ class Table {
     vector(Role::index_k_norm, "self_attn.indexer.k_layernorm.weight", {dim});
   }
 
-  void streams(const std::string& name, Role norm, Role down, Role up) {
+  void streams(const std::string& name, Role norm, Role down, Role up, bool injects = true) {
     const int64_t all = int64_t{config_.num_streams} * config_.hidden_size, rank = config_.stream_rank;
     vector(norm, name + "hc_norm.weight", {all});
     matrix(down, name + "input_mix_weight_down", rank, all);
-    if (layer_ != kModelLevel) matrix(down, name + "block_inject_weight", config_.num_streams, all);
+    if (injects) matrix(down, name + "block_inject_weight", config_.num_streams, all);
     matrix(up, name + "input_mix_weight_up", all, rank);
   }
 

@@ -76,8 +76,14 @@ enum class Role : uint8_t {
   head_embedding_norm,
   head_hidden_norm,
   head_norm,
+  // If there are several residual streams: the embedding's product, head_fc being that of each stream, and the
+  // connections before the logits, instead of the norm.
+  head_embedding_fc,
+  head_streams_norm,
+  head_streams_down,
+  head_streams_up,
 };
-constexpr int kNumRoles = static_cast<int>(Role::head_norm) + 1;
+constexpr int kNumRoles = static_cast<int>(Role::head_streams_up) + 1;
 constexpr int kModelLevel = -1;  // layer_index of tensors that belong to no layer
 
 struct WeightSpec {

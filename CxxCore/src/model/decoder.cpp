@@ -41,6 +41,11 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
   }
   if (config.has_streams()) final_mixer_.emplace(config, weights_, kModelLevel, kMixerStreams);
   if (config.runs_mtp_head) mtp_.emplace(config, weights_);
+  for (size_t i = 0; i + 1 < layers_.size(); ++i) {
+    auto* mlp = std::get_if<ExpertMlp>(&layers_[i].mlp);
+    const auto* next = std::get_if<ExpertMlp>(&layers_[i + 1].mlp);
+    if (mlp != nullptr && next != nullptr) mlp->set_next(next);
+  }
 }
 
 Status Decoder::allocate(const EngineLimits& sizes) {
@@ -87,21 +92,23 @@ Status Decoder::place_adapter(int32_t slot, int64_t begin, const AdapterImage& i
 
 Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) {
   PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.kv, block, to));
-  const size_t per_layer = to.size() / std::max<size_t>(pools_.kv.size(), 1);
   const size_t row = static_cast<size_t>(kv_row_bytes(layout_.kv_dtype, layout_.head_dim));
-  const size_t index_row = static_cast<size_t>(layout_.index_dim) * sizeof(float);
   const size_t tokens = static_cast<size_t>(layout_.block_size);
   const size_t kept = static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
   // A head's rows are contiguous (see allocate_pools), and an indexer's rows follow those of all heads.
-  for (size_t layer = 0; layer < to.size(); layer += per_layer) {
-    const size_t index = layer + per_layer - tokens * index_row;
-    for (size_t begin = layer; begin < index; begin += tokens * row)
+  size_t begin = 0;
+  for (const KvPool& pool : pools_.kv) {
+    for (const size_t end = begin + static_cast<size_t>(layout_.head_block_bytes()); begin < end; begin += tokens * row)
       std::memset(to.data() + begin + kept * row, 0, (tokens - kept) * row);
-    std::memset(to.data() + index + kept * index_row, 0, (tokens - kept) * index_row);
+    if (!pool.index.is_present()) continue;
+    const size_t index_row = static_cast<size_t>(layout_.index_dim) * sizeof(float);
+    std::memset(to.data() + begin + kept * index_row, 0, (tokens - kept) * index_row);
+    begin += tokens * index_row;
   }
+  const size_t head = static_cast<size_t>(layout_.head_block_bytes());
   // The rows of a paused head were never written for this sequence.
   if (layout_.num_head_layers > 0 && (!mtp_ || lacks_head_rows_[static_cast<size_t>(block)]))
-    std::memset(to.data() + to.size() - per_layer, 0, per_layer);
+    std::memset(to.data() + to.size() - head, 0, head);
   return ok_status();
 }
 Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {

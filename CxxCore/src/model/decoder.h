@@ -44,6 +44,7 @@ class Decoder final : public Model {
     return config_.is_part() ? nullptr : &adapter_layout_;
   }
   Status place_adapter(int32_t slot, int64_t begin, const AdapterImage& image) override;
+  ExpertStats expert_stats() const override { return device_.expert_stats(); }
   Status allocate(const EngineLimits& sizes) override;
   Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
   Status write_block(int32_t block, std::span<const std::byte> from) override;
@@ -63,7 +64,7 @@ class Decoder final : public Model {
   Status embed(device::Encoder& encoder, const Step& step) const;
   Status add_image_features(device::Encoder& encoder, const Step& step, size_t index) const;
   Status encode_layers(device::Encoder& encoder, const Step& step) const;
-  static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
+  device::Tensor states_of(const Step& step, bool feeds_head) const noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   static Status submit(device::Encoder& encoder, Status encoded);
   // Everything that the launches of a step depend on, if it has one row per sequence and no copies.

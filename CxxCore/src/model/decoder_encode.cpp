@@ -16,10 +16,11 @@ Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) 
   return ok_status();
 }
 
-// The states from which a step computes logits; no later op in the step overwrites them.
-device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
+// The states from which a step computes logits; no later op in the step overwrites them. A head reads them too, or all
+// residual streams if there are several.
+device::Tensor Decoder::states_of(const Step& step, bool feeds_head) const noexcept {
   const int64_t num_tokens = step.normed.shape[0];
-  if (!feeds_head) return step.normed;
+  if (!feeds_head || final_mixer_) return step.normed;
   return device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens);
 }
 
@@ -141,7 +142,7 @@ Status Decoder::add_image_features(device::Encoder& encoder, const Step& step, s
 Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const {
   PAGODA_RETURN_IF_ERROR(mtp_->draft(encoder, step, embedding_, is_first));
   PAGODA_RETURN_IF_ERROR(ops::matmul(
-      encoder, {.x = step.head.output, .weight = head_, .bias = {}, .out = step.logits, .takes_first_rows = true}));
+      encoder, {.x = mtp_->result(step), .weight = head_, .bias = {}, .out = step.logits, .takes_first_rows = true}));
   return pick(encoder, step);
 }
 

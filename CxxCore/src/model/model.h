@@ -19,6 +19,7 @@
 #include "model/adapters/layout.h"
 #include "model/forward_batch.h"
 #include "pagoda/engine_limits.h"
+#include "pagoda/expert_stats.h"
 #include "pagoda/model_info.h"
 
 namespace pagoda::model {
@@ -120,6 +121,9 @@ class Model {
   virtual Status place_adapter(int32_t slot, int64_t begin, const AdapterImage& image) {
     return make_error(StatusCode::unsupported, "the model takes no LoRA adapters");
   }
+
+  // Of experts that stay in files, since the load. From any thread.
+  virtual ExpertStats expert_stats() const { return {}; }
 
   // Allocates KV and state pools, step inputs and activations; call once, before forward().
   virtual Status allocate(const EngineLimits& sizes) = 0;

@@ -117,8 +117,10 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
   Pools pools;
   const int num_kv_layers = layout.num_attention_layers + layout.num_head_layers;
   for (int i = 0; i < num_kv_layers; ++i) {
-    PAGODA_ASSIGN_OR_RETURN(auto buffer, allocate(device, num_kv_blocks, layout.kv_block_bytes() / num_kv_layers,
-                                                  concat("KV cache of attention layer ", i)));
+    const bool is_head = i >= layout.num_attention_layers;
+    PAGODA_ASSIGN_OR_RETURN(
+        auto buffer, allocate(device, num_kv_blocks, is_head ? layout.head_block_bytes() : layout.layer_block_bytes(),
+                              concat("KV cache of attention layer ", i)));
     KvPool& pool = pools.kv.emplace_back();
     pool.buffer = std::move(buffer);
     int64_t offset = 0;
@@ -130,7 +132,7 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
       continue;
     }
     for (device::Tensor* t : {&pool.k, &pool.v}) *t = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
-    if (layout.index_dim > 0)
+    if (layout.index_dim > 0 && !is_head)
       pool.index = place(pool.buffer.get(), offset, DType::f32, {num_kv_blocks, layout.block_size, layout.index_dim});
   }
   for (int i = 0; i < layout.num_recurrent_layers; ++i) {
@@ -205,7 +207,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, cache::CacheTypes
     layout.ngram_size = config.ngrams.hash.ngram_size;
   }
   layout.num_head_layers = config.has_mtp_head ? 1 : 0;
-  layout.hidden_size = config.hidden_size;
+  layout.hidden_size = config.num_streams * config.hidden_size;
   return layout;
 }
 

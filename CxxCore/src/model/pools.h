@@ -50,7 +50,7 @@ struct NgramPool {  // see DilatedConvArgs and NgramEmbeddingArgs
   std::array<device::Tensor, 2> parts() const noexcept { return {tail, tokens}; }
 };
 
-struct HiddenPool {  // the model's outputs for the last tokens of a sequence, read by the MTP head
+struct HiddenPool {  // the model's outputs for the last tokens of a sequence, or all its streams; read by the MTP head
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor states;  // f32 [slots, ring, H]: that of position p in row p % ring
 

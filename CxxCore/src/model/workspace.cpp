@@ -95,15 +95,20 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   Step step;
   step.inputs = arena.take(DType::i64, {max_input_bytes(config, sizes) / static_cast<int64_t>(sizeof(int64_t))});
   step.sequences.block_tables = arena.take(DType::i32, {seqs, sizes.max_blocks_per_seq});
-  step.hidden = take_rows(arena, tokens, config.num_streams * hidden);
+  const int64_t all_streams = config.num_streams * hidden;
+  const int64_t head_tokens = config.runs_mtp_head ? tokens : 0, head_seqs = config.runs_mtp_head ? seqs : 0;
+  step.head.hidden = take_rows(arena, head_seqs + head_tokens, all_streams);
+  // Where a head reads all residual streams they are among its rows.
+  step.hidden = config.runs_mtp_head && config.has_streams() ? device::slice(step.head.hidden, 0, seqs, tokens)
+                                                             : take_rows(arena, tokens, all_streams);
   step.normed = take_rows(arena, tokens, hidden);
   step.delta = take_rows(arena, tokens, hidden);
   step.projected = take_rows(arena, tokens, widths.projected);
   step.inner = take_rows(arena, tokens, widths.inner);
   step.mixed = take_rows(arena, tokens, widths.mixed);
   const int64_t many = config.has_streams() ? tokens : 0, with_ngrams = config.ngrams.is_present() ? tokens : 0;
-  step.streams_normed = take_rows(arena, many, config.num_streams * hidden);
-  step.streams_gates = take_rows(arena, many, config.num_streams * hidden);
+  step.streams_normed = take_rows(arena, many, all_streams);
+  step.streams_gates = take_rows(arena, many, all_streams);
   step.streams_weights = take_rows(arena, many, config.stream_rank + config.num_streams);
   step.ngram_rows = take_rows(arena, with_ngrams, config.ngrams.embed_dim);
   step.ngram_keys = take_rows(arena, with_ngrams, (config.num_streams + 1) * hidden);
@@ -116,12 +121,10 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.expert_weights = arena.take(DType::f32, {routed, per_token});
   step.expert_inner = take_rows(arena, routed * per_token, (has_adapters ? 2 : 1) * padded_expert_size(config));
   step.expert_delta = take_rows(arena, routed * per_token, padded_expert_outputs(config));
-  const int64_t head_tokens = config.runs_mtp_head ? tokens : 0, head_seqs = config.runs_mtp_head ? seqs : 0;
   step.head.block_tables = arena.take(DType::i32, {head_seqs, sizes.max_blocks_per_seq});
-  step.head.hidden = take_rows(arena, head_seqs + head_tokens, hidden);
-  step.head.tail = take_rows(arena, max_kept(config, sizes), hidden);
-  step.head.pairs = take_rows(arena, head_tokens, 2 * hidden);
-  step.head.all_output = take_rows(arena, head_seqs, hidden);
+  step.head.tail = take_rows(arena, max_kept(config, sizes), all_streams);
+  step.head.pairs = take_rows(arena, head_tokens, config.has_streams() ? all_streams : 2 * hidden);
+  step.head.all_output = take_rows(arena, head_seqs, all_streams);
   step.adapter_inner =
       arena.take(DType::f32, {AdapterPool::inner_size(has_adapters ? tokens : 0, routed > 0 ? per_token : 0)});
   step.image_embeddings = arena.take(DType::f32, {config.vision.is_present() ? tokens : 0, config.vision.row_size()});

@@ -38,9 +38,10 @@ struct HeadStep {
   device::Tensor shift;   // i32 [T]: row of `hidden` with the state before each row
   device::Tensor kept;    // i32 [R]: rows of `hidden`; absent if `tail` is all of them, the usual case
   device::Tensor kept_slots;  // i64 [R]: the rows of HiddenPool::rows() they are written to
+  // H is that of all residual streams; Step::hidden is in `hidden` if there are several.
   device::Tensor hidden;      // f32 [B + T, H]: states before the first rows, then those of all rows
   device::Tensor tail;        // f32 [R, H]: the kept rows
-  device::Tensor pairs;       // f32 [T, 2 H]
+  device::Tensor pairs;       // f32 [T, 2 H]; of several streams [T, H]: the head's own
   device::Tensor all_output;  // f32 [max_num_seqs, H]: output of the last Model::draft()
   device::Tensor output;      // its first B rows
 };

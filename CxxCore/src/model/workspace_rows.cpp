@@ -117,6 +117,7 @@ void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
   step.head.kept = keeps_all ? device::Tensor{} : inputs_.add(kept_);
   step.head.kept_slots = inputs_.add(kept_slots_);
   step.head.hidden = device::slice(step.head.hidden, 0, 0, num_seqs + num_tokens);
+  if (step.streams_normed.shape[0] > 0) step.hidden = device::slice(step.head.hidden, 0, num_seqs, num_tokens);
   step.head.tail = keeps_all ? device::slice(step.head.hidden, 0, num_seqs, num_tokens)
                              : device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
 }

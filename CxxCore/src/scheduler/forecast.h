@@ -24,7 +24,6 @@ class Forecast {
 
   void note_preemption() noexcept;
   void note_end(const request::Sequence& sequence) noexcept;
-  int32_t horizon() const noexcept { return horizon_; }  // tokens of each sequence
 
  private:
   struct Row {

@@ -123,6 +123,7 @@ extension EngineStatistics {
     images.computed = stats.images.num_computed
     images.hits = stats.images.num_hits
     images.cachedBytes = stats.images.cached_bytes
+    experts = stats.experts.memory_bytes > 0 ? ExpertStatistics(stats.experts) : nil
     speculation = SpeculationStatistics(stats.speculation)
     disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
     hostCache = stats.host.max_bytes > 0 ? HostCacheStatistics(stats.host) : nil
@@ -139,6 +140,20 @@ extension SpeculationStatistics {
       at.0, at.1, at.2, at.3, at.4, at.5, at.6, at.7, at.8, at.9, at.10, at.11, at.12, at.13, at.14,
     ]
     savedMilliseconds = stats.saved_ms
+  }
+}
+
+extension ExpertStatistics {
+  init(_ stats: pagoda.ExpertStats) {
+    memoryBytes = stats.memory_bytes
+    hits = stats.num_hits
+    late = stats.num_late
+    misses = stats.num_misses
+    reads = stats.num_reads
+    readBytes = stats.read_bytes
+    waitSeconds = stats.wait_seconds
+    guesses = stats.num_guesses
+    rightGuesses = stats.num_right_guesses
   }
 }
 

@@ -207,6 +207,8 @@ public struct EngineStatistics: Hashable, Sendable {
   public var prefixCache: PrefixCacheStatistics = PrefixCacheStatistics()
   /// Images in prompts.
   public var images = ImageStatistics()
+  /// Experts that are read from files; nil if all are in memory.
+  public var experts: ExpertStatistics?
   /// Statistics of speculation.
   public var speculation: SpeculationStatistics = SpeculationStatistics()
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
@@ -226,6 +228,31 @@ public struct ImageStatistics: Hashable, Sendable {
   public var hits: Int64 = 0
   /// Bytes of the results kept for later prompts.
   public var cachedBytes: Int64 = 0
+
+  /// All values zero, for tests that set what they need.
+  public init() {}
+}
+
+/// Experts that stay in the model's files, with `EngineOptions.expertMemoryBytes`.
+public struct ExpertStatistics: Hashable, Sendable {
+  /// Memory for experts.
+  public var memoryBytes: Int64 = 0
+  /// Experts that a step needed and found in memory.
+  public var hits: Int64 = 0
+  /// Experts that were being read when a step needed them.
+  public var late: Int64 = 0
+  /// Experts whose read began when a step needed them.
+  public var misses: Int64 = 0
+  /// Reads so far.
+  public var reads: Int64 = 0
+  /// Bytes read so far, as in memory.
+  public var readBytes: Int64 = 0
+  /// Seconds that steps waited for reads.
+  public var waitSeconds: Double = 0
+  /// Guesses at experts of the next layer, which are read in advance.
+  public var guesses: Int64 = 0
+  /// Guesses that the next layer used.
+  public var rightGuesses: Int64 = 0
 
   /// All values zero, for tests that set what they need.
   public init() {}

@@ -25,6 +25,7 @@ extension Metrics {
     out += single("pagoda:engine_failed", "gauge", "1 when the device has failed.", engine.fault == nil ? "0" : "1")
     if let host = engine.hostCache { out += text(host) }
     if let disk = engine.disk { out += text(disk) }
+    if let experts = engine.experts { out += text(experts) }
     let drafts = engine.speculation
     out += single(
       "vllm:spec_decode_num_drafts_total", "counter", "Steps of a sequence with drafts.", "\(drafts.draftSteps)")
@@ -41,6 +42,23 @@ extension Metrics {
       "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by speculation, negative when lost.",
       "\(drafts.savedMilliseconds / 1000)")
     return out + cacheText(engine)
+  }
+
+  /// Experts in the model's files.
+  private static func text(_ experts: ExpertStatistics) -> String {
+    let name = "pagoda:expert_"
+    var out = single(name + "memory_bytes", "gauge", "Memory for experts.", "\(experts.memoryBytes)")
+    let uses = name + "uses_total"
+    out += "# HELP \(uses) Experts that steps needed, by where they were.\n# TYPE \(uses) counter\n"
+    for (place, count) in [("memory", experts.hits), ("reading", experts.late), ("file", experts.misses)] {
+      out += "\(uses){place=\"\(place)\"} \(count)\n"
+    }
+    out += single(name + "reads_total", "counter", "Experts read from files.", "\(experts.reads)")
+    out += single(name + "read_bytes_total", "counter", "Their bytes, as in memory.", "\(experts.readBytes)")
+    out += single(name + "wait_seconds_total", "counter", "Time that steps waited for them.", "\(experts.waitSeconds)")
+    out += single(name + "guesses_total", "counter", "Guesses at the next layer's experts.", "\(experts.guesses)")
+    return out
+      + single(name + "right_guesses_total", "counter", "Guesses that it used.", "\(experts.rightGuesses)")
   }
 
   /// Prefixes in the host's memory.

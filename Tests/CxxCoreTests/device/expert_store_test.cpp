@@ -121,7 +121,7 @@ PAGODA_TEST(experts_stay_within_their_memory) {
     Rig rig(3);
     for (int layer = 0; layer < 2; ++layer) rig.add(10, 150), rig.add(10, 64);
     CHECK_OK(rig.store.allocate(memory));
-    CHECK(rig.store.stats().memory_bytes <= static_cast<uint64_t>(memory));
+    CHECK(rig.store.stats().memory_bytes <= memory);
     for (int step = 0; step < 3; ++step)
       for (int matrix = 0; matrix < 4; ++matrix) CHECK_OK(rig.use(matrix, first(10)));
     size_t used = 0;
@@ -129,8 +129,8 @@ PAGODA_TEST(experts_stay_within_their_memory) {
     CHECK(rig.slots.size() >= 2);
     CHECK(used <= static_cast<size_t>(memory) && used + 2 * 192 >= static_cast<size_t>(memory));
     const auto stats = rig.store.stats();
-    CHECK_EQ(stats.num_hits + stats.num_late + stats.num_misses, uint64_t{120});
-    if (memory >= 20 * (64 + 192)) CHECK_EQ(stats.num_reads, uint64_t{40});  // each once
+    CHECK_EQ(stats.num_hits + stats.num_late + stats.num_misses, int64_t{120});
+    if (memory >= 20 * (64 + 192)) CHECK_EQ(stats.num_reads, int64_t{40});  // each once
   }
 }
 
@@ -193,7 +193,7 @@ PAGODA_TEST(experts_that_were_hinted_are_not_read_again) {
     CHECK_OK(rig.use(in, experts));
     CHECK_OK(rig.use(out, experts));
   }
-  CHECK_EQ(rig.store.stats().num_reads, uint64_t{16});
+  CHECK_EQ(rig.store.stats().num_reads, int64_t{16});
 }
 
 // Hints for more than fits neither block a product nor evict each other for ever.
@@ -312,6 +312,60 @@ PAGODA_TEST(experts_may_be_abandoned_while_they_are_read) {
     rig.store.prefetch(matrix, first(32));
     if (i % 2 == 0) rig.store.start(matrix, first(32));
   }
+}
+
+// Guesses are read although no product needs them, and count as right or wrong when the product of their matrix begins.
+PAGODA_TEST(experts_that_are_guessed_are_read_before_their_product) {
+  Rig rig(2);
+  const int one = rig.add(8, 64), other = rig.add(8, 64);
+  REQUIRE_OK(rig.store.allocate(16 * 64));
+  rig.store.guess(one, first(3));
+  rig.store.guess(one, first(2));  // again: nothing new
+  rig.store.guess(other, {{7}});
+  for (const int32_t expert : first(3)) CHECK(rig.waits_for(one, expert));
+  CHECK(rig.waits_for(other, 7));
+  CHECK_OK(rig.use(one, {0, 2, 5}));
+  CHECK_EQ(rig.store.stats().num_guesses, 4);
+  CHECK_EQ(rig.store.stats().num_right_guesses, 2);
+  CHECK_EQ(rig.store.stats().num_misses, 1);
+  CHECK_OK(rig.use(one, {1}));  // its guess was for the product before
+  CHECK_EQ(rig.store.stats().num_right_guesses, 2);
+  CHECK_OK(rig.use(other, {7}));
+  CHECK_EQ(rig.store.stats().num_right_guesses, 3);
+  CHECK_EQ(rig.store.stats().num_reads, 5);
+}
+
+// Memory for two of eight experts: guesses take no slot of a hint, and a product takes those of guesses.
+PAGODA_TEST(experts_that_are_guessed_displace_no_hinted_ones) {
+  Rig rig(1);
+  const int matrix = rig.add(8, 64);
+  REQUIRE_OK(rig.store.allocate(2 * 64 + 32));
+  CHECK_OK(rig.use(matrix, {3}));
+  CHECK_OK(rig.use(matrix, {4}));
+  rig.store.prefetch(matrix, {{3, 4}});
+  rig.forget();
+  rig.store.guess(matrix, {{5, 6}});
+  CHECK_OK(rig.use(matrix, {3, 4}));
+  CHECK(!rig.was_read(matrix, 5) && !rig.was_read(matrix, 6) && !rig.was_read(matrix, 3));
+  rig.store.guess(matrix, {{5, 6}});
+  CHECK(rig.waits_for(matrix, 5) && rig.waits_for(matrix, 6));
+  CHECK_OK(rig.use(matrix, {0, 1, 2}));
+  CHECK_OK(rig.use(matrix, {5}));
+}
+
+// Nothing has asked for the expert when its read fails; the product that needs it reads it again and fails then.
+PAGODA_TEST(experts_that_are_guessed_and_broken_fail_no_other_product) {
+  Rig rig(2);
+  const int matrix = rig.add(8, 64);
+  REQUIRE_OK(rig.store.allocate(8 * 64));
+  {
+    const std::lock_guard lock(rig.mutex);
+    rig.broken.insert({matrix, 1});
+  }
+  rig.store.guess(matrix, {{1}});
+  CHECK(rig.waits_for(matrix, 1));
+  CHECK_OK(rig.use(matrix, {0}));
+  CHECK(rig.use(matrix, {1}).message.find("is broken") != std::string::npos);
 }
 
 }  // namespace pagoda::test

@@ -114,6 +114,12 @@ PAGODA_TEST(speculation_by_the_mtp_head_gives_the_same_bits_in_random_schedules)
 PAGODA_TEST(speculation_by_the_mtp_head_gives_the_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 8, 140, 41, {.own_drafts = true});
 }
+PAGODA_TEST(speculation_by_an_mtp_head_that_reads_all_streams_gives_the_same_bits_in_random_schedules) {
+  const std::string file = test::fixtures_dir() + "/gguf/qwen4exp.gguf";
+  check_schedules(file, 10, 140, 43, {.own_drafts = true});
+  check_schedules(file, 6, 140, 44, {.quantize = "8bit", .kv_dtype = "int8", .own_drafts = true});
+  check_schedules(file, 4, 140, 45, {.quantize = "8bit", .own_drafts = true, .streams_experts = true});
+}
 PAGODA_TEST(speculation_by_the_mtp_head_gives_the_same_bits_in_random_schedules_of_the_kernels) {
   for (const std::string& name : device::device_names())
     if (test::runs_kernels(name))

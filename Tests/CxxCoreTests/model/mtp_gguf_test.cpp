@@ -110,29 +110,6 @@ std::string gguf_with_head(const std::string& architecture, const std::vector<He
   return all + data;
 }
 
-// The model's greedy token after a prompt, then the head's drafts and their logits.
-MtpGolden drafts_of(const ModelSource& source) {
-  auto opened = MtpRunner::open(source, "cpu");
-  CHECK_OK(opened);
-  if (!opened.is_ok()) return {};
-  MtpRunner& runner = **opened;
-  CHECK(runner.loaded.model->has_head());
-  MtpGolden golden;
-  for (int32_t i = 0; i < 21; ++i) golden.prompt.push_back((i * 31 + 5) % runner.loaded.core.vocab_size);
-  runner.sequence.tokens = golden.prompt;
-  runner.feed(21);
-  const auto last = runner.loaded.model->logits();
-  golden.next.push_back(highest({last.begin(), last.end()}));
-  runner.sequence.tokens.push_back(golden.next.front());
-  int32_t token = golden.next.front();
-  for (int32_t i = 0; i < 6; ++i) {
-    const std::vector<float> logits = runner.draft(token, i);
-    golden.drafts.push_back(token = highest(logits));
-    golden.logits.insert(golden.logits.end(), logits.begin(), logits.end());
-  }
-  return golden;
-}
-
 void check_gguf(const std::string& architecture, bool has_own_file) {
   CheckpointEditor editor(fixtures_dir() + "/gguf/" + architecture);
   const std::vector<HeadTensor> head = make_head(editor);

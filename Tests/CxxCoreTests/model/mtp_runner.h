@@ -70,4 +70,27 @@ inline int32_t highest(const std::vector<float>& logits) {
   return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
+// The model's greedy token after a prompt, then the head's drafts and their logits.
+inline MtpGolden drafts_of(const ModelSource& source) {
+  auto opened = MtpRunner::open(source, "cpu");
+  CHECK_OK(opened);
+  if (!opened.is_ok()) return {};
+  MtpRunner& runner = **opened;
+  CHECK(runner.loaded.model->has_head());
+  MtpGolden golden;
+  for (int32_t i = 0; i < 21; ++i) golden.prompt.push_back((i * 31 + 5) % runner.loaded.core.vocab_size);
+  runner.sequence.tokens = golden.prompt;
+  runner.feed(21);
+  const auto last = runner.loaded.model->logits();
+  golden.next.push_back(highest({last.begin(), last.end()}));
+  runner.sequence.tokens.push_back(golden.next.front());
+  int32_t token = golden.next.front();
+  for (int32_t i = 0; i < 6; ++i) {
+    const std::vector<float> logits = runner.draft(token, i);
+    golden.drafts.push_back(token = highest(logits));
+    golden.logits.insert(golden.logits.end(), logits.begin(), logits.end());
+  }
+  return golden;
+}
+
 }  // namespace pagoda::test

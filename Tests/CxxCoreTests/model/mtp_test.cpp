@@ -1,4 +1,4 @@
-// The MTP head compared with one built from the parts of transformers: the same drafts, and logits within rounding.
+// MTP heads compared with those built from the parts of transformers: the same drafts, and logits within rounding.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -55,7 +55,8 @@ MtpGolden read_golden(const CheckpointEditor& file) {
 }
 
 // The folder's own head, or the one next to the golden drafts; under names with another prefix if requested.
-void check_model(const std::string& name, const std::string& prefix) {
+void check_model(const std::string& name, const std::string& prefix,
+                 std::initializer_list<const char*> devices = {"cpu", "reference", "software"}) {
   const std::string path = fixtures_dir() + "/model/" + name;
   CheckpointEditor editor(path), expected(path, path + "/mtp");
   const MtpGolden golden = read_golden(expected);
@@ -69,7 +70,7 @@ void check_model(const std::string& name, const std::string& prefix) {
     editor.tensors = std::move(renamed);
   }
   const ModelSource source = editor.write();
-  for (const char* device : {"cpu", "reference", "software"})
+  for (const char* device : devices)
     for (const int32_t chunk : {100, 5, 1}) check_drafts(source, golden, device, chunk);
 }
 
@@ -78,14 +79,19 @@ void check_model(const std::string& name, const std::string& prefix) {
 PAGODA_TEST(mtp_drafts_of_a_dense_head_are_those_of_transformers) { check_model("qwen3_5_vision", "mtp."); }
 PAGODA_TEST(mtp_drafts_of_a_head_with_experts_are_those_of_transformers) { check_model("qwen3_5_moe", "mtp."); }
 PAGODA_TEST(mtp_a_head_is_found_under_its_other_name) { check_model("qwen3_5_moe", "model.mtp."); }
+PAGODA_TEST(mtp_drafts_of_a_head_that_reads_all_streams_are_those_of_transformers) {
+  check_model("qwen4_exp", "mtp.", {"cpu", "reference"});
+  check_model("qwen4_exp", "model.mtp.", {"cpu"});
+}
 
 namespace {
 
-// As mlx-lm stores a model: convolutions as [channels, kernel, 1], norms with 1 added, names within language_model.
-void store_as_mlx(CheckpointEditor& editor) {
+// As mlx-lm stores a model: convolutions as [channels, kernel, 1], norms with 1 added unless the family has others,
+// names within language_model.
+void store_as_mlx(CheckpointEditor& editor, bool adds_one) {
   std::map<std::string, CheckpointEditor::Tensor> stored;
   for (auto& [name, tensor] : editor.tensors) {
-    const bool is_norm = tensor.shape.size() == 1 && name.find("norm") != std::string::npos;
+    const bool is_norm = adds_one && tensor.shape.size() == 1 && name.find("norm") != std::string::npos;
     if (is_norm && !name.ends_with("linear_attn.norm.weight")) {
       std::vector<float> values(tensor.bytes.size() / sizeof(float));
       REQUIRE(tensor.dtype == "F32");
@@ -102,14 +108,16 @@ void store_as_mlx(CheckpointEditor& editor) {
 }  // namespace
 
 PAGODA_TEST(mtp_a_head_as_mlx_stores_it_gives_the_same_drafts) {
-  const std::string path = fixtures_dir() + "/model/qwen3_5_moe";
-  CheckpointEditor editor(path), expected(path, path + "/mtp");
-  const MtpGolden golden = read_golden(expected);
-  REQUIRE(!golden.drafts.empty());
-  for (const auto& [key, tensor] : expected.tensors)
-    if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
-  store_as_mlx(editor);
-  check_drafts(editor.write(), golden, "cpu", 100);
+  for (const std::string name : {"qwen3_5_moe", "qwen4_exp"}) {
+    const std::string path = fixtures_dir() + "/model/" + name;
+    CheckpointEditor editor(path), expected(path, path + "/mtp");
+    const MtpGolden golden = read_golden(expected);
+    REQUIRE(!golden.drafts.empty());
+    for (const auto& [key, tensor] : expected.tensors)
+      if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+    store_as_mlx(editor, name != "qwen4_exp");
+    check_drafts(editor.write(), golden, "cpu", 100);
+  }
 }
 
 namespace {
@@ -185,6 +193,37 @@ std::vector<int32_t> answer_of(engine::LoadedModel& loaded, const SamplingParams
 
 }  // namespace
 
+// Greedy and drawn answers with drafts of a head that reads all streams, also in 8 bits and with experts in files.
+PAGODA_TEST(mtp_a_head_of_streams_changes_no_answer) {
+  const std::string path = fixtures_dir() + "/model/qwen4_exp";
+  CheckpointEditor editor(path), expected(path, path + "/mtp");
+  for (const auto& [key, tensor] : expected.tensors)
+    if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+  const ModelSource source = editor.write();
+  for (const auto& [quantize, expert_bytes] : {std::pair("none", 0), {"8bit", 0}, {"none", 60 << 10}}) {
+    EngineOptions options;
+    options.quantize = quantize;
+    options.speculation = "mtp";
+    options.max_model_len = 128;
+    options.expert_memory_bytes = expert_bytes;
+    auto loaded = engine::load(source, options, nullptr);
+    REQUIRE_OK(loaded);
+    CHECK(loaded->model->has_head());
+    for (const float temperature : {0.0f, 1.0f}) {
+      SamplingParams sampling;
+      sampling.temperature = temperature;
+      sampling.has_seed = true;
+      sampling.seed = 9;
+      sampling.max_tokens = 60;
+      int64_t num_drafted = 0, none = 0;
+      const std::vector<int32_t> wanted = answer_of(*loaded, sampling, false, none);
+      CHECK_EQ(wanted.size(), size_t{60});
+      CHECK(answer_of(*loaded, sampling, true, num_drafted) == wanted);
+      CHECK(num_drafted > 0 && none == 0);
+    }
+  }
+}
+
 PAGODA_TEST(mtp_a_cut_head_changes_no_answer) {
   SamplingParams greedy, drawn, penalised;
   greedy.temperature = 0;
@@ -252,8 +291,8 @@ static bool is_zero(const std::vector<std::byte>& bytes) {
 }
 
 // The source that it writes lives as long as the editor.
-static CheckpointEditor add_dense_head() {
-  const std::string path = fixtures_dir() + "/model/qwen3_5_vision";
+static CheckpointEditor add_head(const std::string& name) {
+  const std::string path = fixtures_dir() + "/model/" + name;
   CheckpointEditor editor(path), expected(path, path + "/mtp");
   for (const auto& [key, tensor] : expected.tensors)
     if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
@@ -262,9 +301,13 @@ static CheckpointEditor add_dense_head() {
 
 // Blocks of 16 tokens: all rows of the first, those of the second with a gap, all of the third.
 PAGODA_TEST(mtp_rows_that_are_skipped_are_zeros_in_a_prefix_and_later_ones_are_the_same) {
-  CheckpointEditor editor = add_dense_head();
-  const ModelSource source = editor.write();
-  for (const char* device : {"cpu", "reference", "software"}) {
+  CheckpointEditor dense = add_head("qwen3_5_vision"), streams = add_head("qwen4_exp");
+  const ModelSource of_dense = dense.write(), of_streams = streams.write();
+  for (const auto& [device, source] : {std::pair("cpu", of_dense),
+                                       {"reference", of_dense},
+                                       {"cpu", of_streams},
+                                       {"reference", of_streams},
+                                       {"software", of_dense}}) {
     auto fed = MtpRunner::open(source, device), skipped = MtpRunner::open(source, device);
     REQUIRE_OK(fed);
     REQUIRE_OK(skipped);
@@ -292,7 +335,7 @@ static std::vector<std::byte> head_states_of(MtpRunner& runner) {
 
 // A pause up to the end of a block, without states: the first row after it is computed from none.
 PAGODA_TEST(mtp_states_that_are_skipped_are_zeros_in_a_prefix_and_so_are_the_rows_after_them) {
-  CheckpointEditor editor = add_dense_head();
+  CheckpointEditor editor = add_head("qwen3_5_vision");
   const ModelSource source = editor.write();
   auto opened = MtpRunner::open(source, "cpu");
   REQUIRE_OK(opened);

@@ -4,9 +4,12 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/quant/stored_row.h"
 #include "engine/load/loader.h"
 #include "io/gguf/gguf_file.h"
+#include "io/gguf/stored.h"
 #include "model/checkpoint_editor.h"
+#include "model/mtp_runner.h"
 
 namespace pagoda::test {
 namespace {
@@ -162,16 +165,70 @@ PAGODA_TEST(model_gguf_of_qwen4exp_that_does_not_fit_is_refused) {
   CHECK(refusal(bytes).find("ple_layer_multipliers") != std::string::npos);
 }
 
-// The file has one, in the block after the last: it is not the file of a head alone.
-PAGODA_TEST(model_head_of_qwen4_exp_is_skipped_or_refused_by_name) {
-  const ModelSource file = folder(fixtures_dir() + "/gguf/qwen4exp.gguf");
+// The file has one, in the block after the last: it is not the file of a head alone. Two of its matrices are one there,
+// and norms of all streams have a row for each stream.
+PAGODA_TEST(mtp_a_head_of_qwen4exp_in_a_gguf_file_drafts_as_in_safetensors) {
+  const std::string path = fixtures_dir() + "/model/qwen4_exp";
+  CheckpointEditor editor(path), with_head(path, path + "/mtp");
+  for (const auto& [key, tensor] : with_head.tensors)
+    if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+  const MtpGolden wanted = drafts_of(original(editor)), golden = drafts_of(in_memory("m.gguf", gguf_bytes()));
+  REQUIRE(!wanted.logits.empty());
+  CHECK(wanted.next == golden.next && wanted.drafts == golden.drafts);
+  const double worst = distance(wanted.logits, golden.logits);
+  note("largest difference of drafts' logits " + std::to_string(worst));
+  CHECK(worst <= 2e-5);
+}
+
+// One block of Q8_0 in each row of a half: d = 1, and codes that tell row, half and column.
+PAGODA_TEST(mtp_halves_of_a_quantised_matrix_are_read_in_place) {
+  const std::string layer = "model.layers.4.nextn.", gguf_name = "blk.4.nextn.eh_proj.weight";
+  constexpr uint32_t kQ80 = 8;
+  constexpr int64_t kSize = 32;
+  const auto code = [](int64_t row, int64_t half, int64_t col) {
+    return static_cast<int8_t>((row * 7 + half * 50 + col) % 120 - 60);
+  };
+  std::string bytes = gguf_bytes(), blocks;
+  const auto plain = open_model(in_memory("m.gguf", bytes));
+  REQUIRE_OK(plain);
+  const uint64_t offset = plain->checkpoint->find(layer + "fc_embedding.weight")->offset_bytes;
+  for (int64_t row = 0; row < kSize; ++row)
+    for (int64_t half = 0; half < 2; ++half) {
+      blocks += raw(uint16_t{0x3c00});
+      for (int64_t col = 0; col < kSize; ++col) blocks += raw(code(row, half, col));
+    }
+  std::copy(blocks.begin(), blocks.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  const size_t type = bytes.find(gguf_string(gguf_name)) + gguf_string(gguf_name).size() + 4 + 2 * 8;
+  std::memcpy(bytes.data() + type, &kQ80, sizeof kQ80);
+  const auto opened = open_model(in_memory("m.gguf", bytes));
+  REQUIRE_OK(opened);
+  for (int64_t half = 0; half < 2; ++half) {
+    const io::TensorEntry* entry =
+        opened->checkpoint->find(layer + (half == 0 ? "fc_embedding.weight" : "fc_hidden.weight"));
+    REQUIRE(entry != nullptr && entry->shape == std::vector<int64_t>({kSize, kSize}));
+    std::vector<float> values(kSize * kSize);
+    CHECK_OK(entry->decoder->read(0, values));
+    const QuantFormat& format = quant_format(*entry->decoder->stored_format());
+    const size_t row_bytes = stored_row_bytes(format, kSize);
+    std::vector<std::byte> stored(kSize * row_bytes), wanted(row_bytes);
+    CHECK_OK(entry->decoder->read_stored(0, kSize, stored));
+    for (int64_t row = 0; row < kSize; ++row) {
+      for (int64_t col = 0; col < kSize; ++col) CHECK_EQ(values[row * kSize + col], float{1} * code(row, half, col));
+      const std::byte* block = reinterpret_cast<const std::byte*>(blocks.data()) + (2 * row + half) * 34;
+      io::split_gguf_row(kQ80, block, kSize, stored_row(format, kSize, wanted.data()));
+      CHECK(std::memcmp(wanted.data(), stored.data() + row * row_bytes, row_bytes) == 0);
+    }
+  }
+}
+
+PAGODA_TEST(mtp_a_head_of_qwen4exp_without_its_connections_is_left_alone) {
+  std::string bytes = gguf_bytes();
+  replace(bytes, "nextn.hc_head_up.weight", "nextn.hc_head_uP.weight");
   EngineOptions options;
-  const auto info = engine::inspect(file, options);
-  CHECK_OK(info);
+  CHECK_OK(engine::inspect(in_memory("m.gguf", bytes), options));
   options.speculation = "mtp";
-  const Status status = engine::inspect(file, options).status;
-  CHECK(status.code == StatusCode::unsupported);
-  CHECK(status.message.find("mtp is not supported for Qwen4ExpForCausalLM") != std::string::npos);
+  const Status status = engine::inspect(in_memory("m.gguf", bytes), options).status;
+  CHECK(status.message.find("has none") != std::string::npos);
 }
 
 // Attention has more projections there than adapters can change: those of the indexer stay as they are.

@@ -153,6 +153,24 @@ PAGODA_TEST(model_stored_logits_do_not_depend_on_chunks) {
   }
 }
 
+// What the trials of a device multiply: matrices that are joined from several formats count as their pieces.
+PAGODA_TEST(model_stored_products_have_the_formats_of_their_pieces) {
+  auto device = device::make_device("software", 1);
+  if (!device.is_ok()) return note("not run: this program has no software device");
+  for (const char* name : {"k_mix.gguf", "hybrid.gguf"}) {
+    const auto opened = open_model(folder(path_of(name)));
+    REQUIRE_OK(opened);
+    const auto summary = model::check_weights(opened->config, *opened->checkpoint, **device, WeightFormat::stored);
+    REQUIRE_OK(summary);
+    bool has_stored = false;
+    for (const device::ProductShape& product : summary->products) {
+      CHECK(product.format != WeightFormat::stored && product.rows > 0);
+      has_stored |= is_stored(product.format);
+    }
+    CHECK(has_stored);
+  }
+}
+
 PAGODA_TEST(model_stored_matrices_take_the_bytes_of_the_file) {
   EngineOptions engine_options;
   engine_options.max_model_len = 64;

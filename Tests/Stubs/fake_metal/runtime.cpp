@@ -126,8 +126,12 @@ uintptr_t answer(Object* self, const char* selector, uintptr_t a, uintptr_t b) {
   } else if (name == "waitUntilSignaledValue:timeoutMS:") {
     w.say("event " + std::to_string(a) + (self->value < a ? " missing" : ""));
     result = self->value >= a;
-  } else if (name == "respondsToSelector:") {
+  } else if (name == "respondsToSelector:" || name == "count") {
     result = 1;
+  } else if (name == "supportsFamily:") {
+    result = a <= w.newest_family;
+  } else if (name == "UTF8String") {
+    result = address(w.device_name.c_str());
   } else if (name == "addAllocation:" || name == "removeAllocation:" || name == "requestResidency" ||
              name == "endResidency") {
     w.say(name);

@@ -30,6 +30,8 @@ struct World {
   // Statuses of commands that signalled before the host could see that they failed.
   std::vector<Object*> late_failures;
   bool gives_no_commands = false;
+  uintptr_t newest_family = 5002;  // of a device
+  std::string device_name = "Fake GPU";
 
   Object* make(const std::string& type);
   void say(const std::string& text);

@@ -152,8 +152,8 @@ void CpuEncoder::record(const RouteExpertsArgs& a) noexcept {
   run(context_, a);
   if (has_fault() || a.experts_in == nullptr || !a.experts_in->is_streamed()) return;
   expert_order_.sort(a.ids, a.logits.shape[1]);
-  prefetch_experts(a.experts_in, expert_order_);
-  prefetch_experts(a.experts_out, expert_order_);
+  prefetch_experts(a.experts_in, expert_order_, a.is_guess);
+  prefetch_experts(a.experts_out, expert_order_, a.is_guess);
 }
 void CpuEncoder::record(const ExpertMatmulArgs& a) noexcept {
   run_waiting();

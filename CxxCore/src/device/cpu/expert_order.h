@@ -17,7 +17,7 @@ struct ExpertOrder {
 };
 
 // Lets experts that are in files be read while other ops run.
-void prefetch_experts(const Weight* weight, const ExpertOrder& order) noexcept;
+void prefetch_experts(const Weight* weight, const ExpertOrder& order, bool is_guess) noexcept;
 
 // Fails if an expert cannot be read from its file.
 Status run(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept;

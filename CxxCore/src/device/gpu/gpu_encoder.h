@@ -126,7 +126,6 @@ class GpuEncoder final : public Encoder, private Pending {
   void launch_pieces(const Product&) noexcept;
   void matmul_float(const Product&, const GpuWeight&) noexcept;
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
-  bool takes_scalars(const GpuWeight&, int64_t rows, bool is_prepared) const noexcept;
   void matmul_tensor(const Product&, const GpuWeight&) noexcept;
   bool takes_wide(const Product&, const GpuWeight&) const noexcept;
   void matmul_wide(const Product&, const GpuWeight&) noexcept;

@@ -2,6 +2,7 @@
 #include "device/host/expert_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <new>
@@ -63,9 +64,10 @@ Status ExpertStore::allocate(int64_t size_bytes) {
   std::byte* next = memory_->host_pointer();
   for (Pool& pool : pools_)
     for (Slot& slot : pool.slots) slot.data = std::exchange(next, next + pool.slot_bytes);
-  stats_.memory_bytes = used;
+  stats_.memory_bytes = static_cast<int64_t>(used);
   reads_.reserve(most);
   hints_.reserve(2 * most);
+  guesses_.reserve(2 * most);
   left_.reserve(most);
   wave_.reserve(most);
   try {
@@ -105,8 +107,8 @@ double ExpertStore::rank(const Slot& slot) const noexcept {
   return slot.heat - static_cast<double>(matrices_[slot.matrix].num_products) / kHalfLife;
 }
 
-ExpertStore::Slot* ExpertStore::find_slot(const Read& read, bool is_hint) noexcept {
-  constexpr double kHinted = 1e6;  // hinted experts go last
+ExpertStore::Slot* ExpertStore::find_slot(const Read& read, Reason reason) noexcept {
+  constexpr double kHinted = 1e6, kGuessed = 1e5;  // hinted experts go last, after guessed ones
   Slot* best = nullptr;
   double lowest = std::numeric_limits<double>::infinity();
   for (Slot& slot : pools_[matrices_[read.matrix].pool].slots) {
@@ -114,34 +116,51 @@ ExpertStore::Slot* ExpertStore::find_slot(const Read& read, bool is_hint) noexce
     double rank_here = rank(slot);
     if (rank_here >= lowest) continue;
     const Expert& expert = at(slot);
-    if (expert.place == Place::reading || expert.is_needed || (is_hint && expert.is_hinted)) continue;
-    if (expert.is_hinted) rank_here += kHinted;
+    if (expert.place == Place::reading || expert.is_needed) continue;
+    if (expert.is_hinted && reason != Reason::product) continue;
+    if (expert.is_guessed && reason == Reason::guess) continue;
+    rank_here += expert.is_hinted ? kHinted : expert.is_guessed ? kGuessed : 0;
     if (rank_here < lowest) best = &slot, lowest = rank_here;
   }
   return best;
 }
 
-// The next read, and its slot: what the product lacks, then hints. A hint that finds no slot is dropped; a read waits
-// for one.
-bool ExpertStore::choose(Read& read, Slot*& slot) noexcept {
+// The next read, and its slot: what the product lacks, then hints, then guesses. A hint that finds no slot is dropped;
+// a read waits for one.
+bool ExpertStore::choose(Read& read, Slot*& slot, Reason& reason) noexcept {
+  reason = Reason::product;
   while (next_read_ < reads_.size()) {
     read = reads_[next_read_];
     if (matrices_[read.matrix].experts[read.expert].place != Place::file) {
       ++next_read_;
       continue;
     }
-    slot = find_slot(read, false);
+    slot = find_slot(read, reason);
     if (slot == nullptr) return false;
     ++next_read_;
     return true;
   }
+  reason = Reason::hint;
   while (next_hint_ < hints_.size()) {
     read = hints_[next_hint_++];
     Expert& expert = matrices_[read.matrix].experts[read.expert];
     if (expert.place != Place::file || !expert.is_hinted) continue;
-    slot = find_slot(read, true);
+    slot = find_slot(read, reason);
     if (slot != nullptr) return true;
     expert.is_hinted = false;
+  }
+  reason = Reason::guess;
+  return choose_guess(read, slot);
+}
+
+// One that finds no slot is dropped. Half of the threads are left for a product, whose reads would wait for guesses.
+bool ExpertStore::choose_guess(Read& read, Slot*& slot) noexcept {
+  while (next_guess_ < guesses_.size() && 2 * num_guessing_ < num_readers_) {
+    read = guesses_[next_guess_++];
+    const Expert& expert = matrices_[read.matrix].experts[read.expert];
+    if (expert.place != Place::file || !expert.is_guessed) continue;
+    slot = find_slot(read, Reason::guess);
+    if (slot != nullptr) return true;
   }
   return false;
 }
@@ -150,10 +169,14 @@ void ExpertStore::work() {
   std::unique_lock lock(mutex_);
   Read read{};
   Slot* slot = nullptr;
+  Reason reason{};
   while (true) {
-    has_work_.wait(lock, [&] { return is_closing_ || choose(read, slot); });
+    has_work_.wait(lock, [&] { return is_closing_ || choose(read, slot, reason); });
     if (is_closing_) return;
+    const int num_guessing = reason == Reason::guess ? 1 : 0;
+    num_guessing_ += num_guessing;
     read_into(lock, read, *slot);
+    num_guessing_ -= num_guessing;
   }
 }
 
@@ -165,7 +188,7 @@ void ExpertStore::read_into(std::unique_lock<std::mutex>& lock, const Read& read
     Expert& evicted = at(slot);
     evicted.slot = -1;
     evicted.place = Place::file;
-    evicted.is_hinted = false;
+    evicted.is_hinted = evicted.is_guessed = false;
   }
   slot.matrix = read.matrix;
   slot.expert = read.expert;
@@ -186,7 +209,7 @@ void ExpertStore::read_into(std::unique_lock<std::mutex>& lock, const Read& read
   --num_reading_;
   stats_.num_reads += 1;
   if (weight.is_ok()) {
-    stats_.read_bytes += matrix.source.slot_bytes;
+    stats_.read_bytes += static_cast<int64_t>(matrix.source.slot_bytes);
     slot.weight = std::move(*weight);
     expert.place = Place::memory;
   } else {  // the next product that needs it tries again
@@ -195,7 +218,7 @@ void ExpertStore::read_into(std::unique_lock<std::mutex>& lock, const Read& read
     slot.heat = kNever;
     expert.slot = -1;
     expert.place = Place::file;
-    expert.is_hinted = false;
+    expert.is_hinted = expert.is_guessed = false;
   }
   has_read_.notify_one();
 }
@@ -213,6 +236,20 @@ void ExpertStore::prefetch(int matrix, std::span<const int32_t> experts) noexcep
   if (next_hint_ < hints_.size()) has_work_.notify_all();
 }
 
+void ExpertStore::guess(int matrix, std::span<const int32_t> experts) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (next_guess_ == guesses_.size()) guesses_.clear(), next_guess_ = 0;
+  Matrix& m = matrices_[matrix];
+  for (const int32_t expert : experts) {
+    Expert& e = m.experts[expert];
+    if (e.is_guessed || guesses_.size() == guesses_.capacity()) continue;
+    e.is_guessed = true;
+    ++stats_.num_guesses;
+    if (e.place == Place::file) guesses_.push_back({matrix, expert});
+  }
+  if (next_guess_ < guesses_.size()) has_work_.notify_all();
+}
+
 void ExpertStore::start(int matrix, std::span<const int32_t> experts) noexcept {
   const std::lock_guard lock(mutex_);
   end_product();
@@ -225,9 +262,11 @@ void ExpertStore::start(int matrix, std::span<const int32_t> experts) noexcept {
     touch(m, expert);
     e.is_needed = true;
     e.is_hinted = false;
+    if (e.is_guessed) ++stats_.num_right_guesses;
     ++(e.place == Place::memory ? stats_.num_hits : e.place == Place::reading ? stats_.num_late : stats_.num_misses);
     if (e.place == Place::file) reads_.push_back({matrix, expert});
   }
+  forget_guesses(m);
   if (!reads_.empty()) has_work_.notify_all();
 }
 
@@ -237,7 +276,9 @@ Result<std::span<const ExpertStore::Resident>> ExpertStore::next() noexcept {
   if (left_.empty()) return std::span<const Resident>();
   Matrix& matrix = matrices_[matrix_];
   const auto is_here = [&](int32_t expert) { return matrix.experts[expert].place == Place::memory; };
+  const auto begin = std::chrono::steady_clock::now();
   has_read_.wait(lock, [&] { return !failed_.is_ok() || std::ranges::any_of(left_, is_here); });
+  stats_.wait_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!failed_.is_ok()) {
     Status status = std::move(failed_);
     end_product();
@@ -254,10 +295,17 @@ Result<std::span<const ExpertStore::Resident>> ExpertStore::next() noexcept {
 
 // After a failed step the products that the hints were for do not follow.
 void ExpertStore::forget_hints() noexcept {
-  for (Matrix& matrix : matrices_)
+  for (Matrix& matrix : matrices_) {
     for (Expert& expert : matrix.experts) expert.is_hinted = false;
+    forget_guesses(matrix);
+  }
   hints_.clear();
-  next_hint_ = 0;
+  guesses_.clear();
+  next_hint_ = next_guess_ = 0;
+}
+
+void ExpertStore::forget_guesses(Matrix& matrix) noexcept {
+  for (Expert& expert : matrix.experts) expert.is_guessed = false;
 }
 
 // The experts of a wave stay needed until it is over, so that they keep their slots.
@@ -265,7 +313,7 @@ void ExpertStore::release_wave() noexcept {
   if (wave_.empty()) return;
   for (const Resident& resident : wave_) matrices_[matrix_].experts[resident.expert].is_needed = false;
   wave_.clear();
-  if (next_read_ < reads_.size() || next_hint_ < hints_.size()) has_work_.notify_all();
+  if (next_read_ < reads_.size() || next_hint_ < hints_.size() || next_guess_ < guesses_.size()) has_work_.notify_all();
 }
 
 void ExpertStore::end_product() noexcept {

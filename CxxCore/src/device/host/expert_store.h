@@ -49,6 +49,9 @@ class ExpertStore {
 
   // Begins to read experts that a step will use soon, as far as that evicts none of another such call.
   void prefetch(int matrix, std::span<const int32_t> experts) noexcept;
+  // Experts that the next product with the matrix may use: they are read when nothing else is to be read, by at most
+  // half of the threads, and not in place of hinted ones.
+  void guess(int matrix, std::span<const int32_t> experts) noexcept;
   // Begins a product with these experts, each listed once.
   void start(int matrix, std::span<const int32_t> experts) noexcept;
   // The experts of the product that are in memory by now, at least one, without those returned before; none: the
@@ -64,9 +67,11 @@ class ExpertStore {
     double heat = kNever;  // see touch()
     int32_t slot = -1;
     Place place = Place::file;
-    bool is_needed = false;  // by the product, and not returned by next() yet
-    bool is_hinted = false;  // by prefetch(), and the product has not begun
+    bool is_needed = false;   // by the product, and not returned by next() yet
+    bool is_hinted = false;   // by prefetch(), and the product has not begun
+    bool is_guessed = false;  // by guess(), and the product has not begun
   };
+  enum class Reason : uint8_t { product, hint, guess };  // of a read
   struct Matrix {
     ExpertMatrix source;
     std::vector<Expert> experts;
@@ -91,10 +96,12 @@ class ExpertStore {
   Expert& at(const Slot& slot) noexcept { return matrices_[slot.matrix].experts[slot.expert]; }
   void touch(Matrix& matrix, int32_t expert) noexcept;
   double rank(const Slot& slot) const noexcept;
-  Slot* find_slot(const Read& read, bool is_hint) noexcept;
-  bool choose(Read& read, Slot*& slot) noexcept;
+  Slot* find_slot(const Read& read, Reason reason) noexcept;
+  bool choose(Read& read, Slot*& slot, Reason& reason) noexcept;
+  bool choose_guess(Read& read, Slot*& slot) noexcept;
   void work();
   void read_into(std::unique_lock<std::mutex>& lock, const Read& read, Slot& slot) noexcept;
+  void forget_guesses(Matrix& matrix) noexcept;
   void release_wave() noexcept;
   void end_product() noexcept;
   void forget_hints() noexcept;
@@ -107,13 +114,15 @@ class ExpertStore {
 
   mutable std::mutex mutex_;  // guards everything below, and the contents of matrices_ and pools_ after allocate()
   std::condition_variable has_work_, has_read_;
-  std::vector<Read> reads_, hints_;  // not begun yet, from the index on; capacity for the largest matrix, twice
-  size_t next_read_ = 0, next_hint_ = 0;
+  // Not begun yet, from the index on; capacity for the largest matrix, those of hints and guesses twice.
+  std::vector<Read> reads_, hints_, guesses_;
+  size_t next_read_ = 0, next_hint_ = 0, next_guess_ = 0;
   int matrix_ = -1;             // of the product
   std::vector<int32_t> left_;   // experts of the product that next() has not returned
   std::vector<Resident> wave_;  // those it returned last
   Status failed_;               // of a read of the product
   int num_reading_ = 0;         // reads in flight
+  int num_guessing_ = 0;        // of guesses
   ExpertStats stats_;
   bool is_closing_ = false;
 };

@@ -64,14 +64,16 @@ bool choose_tensors(Device& device, TensorProducts& products, std::span<const Pr
 }  // namespace
 
 void choose_products(Device& device, std::span<const ProductShape> shapes, const ProductOptions& options) {
-  std::vector<ProductShape> tried;
+  std::vector<ProductShape> tried, stored;
   for (const ProductShape& shape : shapes)
-    if (shape.format != WeightFormat::f32 && !is_stored(shape.format)) tried.push_back(shape);
-  if (tried.empty()) return;
-  const ScalarChoice scalars(device, tried, options);  // its file's name has the description as it is now
+    if (is_stored(shape.format)) stored.push_back(shape);
+    else if (shape.format != WeightFormat::f32) tried.push_back(shape);
+  // The names of their files have the description as it is now.
+  const ScalarChoice all(device, shapes, options), of_files(device, stored, options);
   auto* products = dynamic_cast<TensorProducts*>(&device);
-  const bool has_tensors = products != nullptr && products->has_tensor_products();
-  if (!has_tensors || !choose_tensors(device, *products, tried, options) || products->has_same_bits()) scalars.choose();
+  const bool is_tensor = !tried.empty() && products != nullptr && products->has_tensor_products() &&
+                         choose_tensors(device, *products, tried, options) && !products->has_same_bits();
+  (is_tensor ? of_files : all).choose();
 }
 
 }  // namespace pagoda::device

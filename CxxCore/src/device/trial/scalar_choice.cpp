@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
 #include "base/hash128.h"
 #include "device/support.h"
 #include "device/trial/scalar_trial.h"
@@ -11,7 +12,7 @@
 namespace pagoda::device {
 namespace {
 
-constexpr std::string_view kScalarTrialVersion = "scalar 1";  // of the requirements of a trial
+constexpr std::string_view kScalarTrialVersion = "scalar 2";  // of the requirements of a trial
 constexpr double kMostScalarTime = 1.0;                       // the bits are the same, so a wrong guess costs only time
 
 Result<Verdict> make_verdict(Device& device, ScalarProducts& scalars, std::span<const WeightFormat> formats,
@@ -21,14 +22,21 @@ Result<Verdict> make_verdict(Device& device, ScalarProducts& scalars, std::span<
   return time.is_ok() ? Verdict::timed(*time, kMostScalarTime, "matrix units") : Verdict::refused(time.status);
 }
 
+// Formats of one name differ in their groups.
+std::string name_of(WeightFormat format) {
+  const std::string name(weight_format_name(format));
+  if (!is_stored(format)) return name;
+  const QuantFormat& f = quant_format(format);
+  return concat(name, " ", f.group, " ", f.super, " ", static_cast<int>(f.scale));
+}
+
 }  // namespace
 
 ScalarChoice::ScalarChoice(Device& device, std::span<const ProductShape> shapes, const ProductOptions& options)
     : device_(device), scalars_(dynamic_cast<ScalarProducts*>(&device)), options_(options) {
   if (scalars_ == nullptr || !scalars_->needs_scalar_trial()) return;
   for (const ProductShape& shape : shapes)
-    if (!is_stored(shape.format) && shape.format != WeightFormat::f32 &&
-        std::ranges::find(formats_, shape.format) == formats_.end())
+    if (shape.format != WeightFormat::f32 && std::ranges::find(formats_, shape.format) == formats_.end())
       formats_.push_back(shape.format);
   std::ranges::sort(formats_);
   if (options.verdict_folder.empty()) return;
@@ -37,7 +45,7 @@ ScalarChoice::ScalarChoice(Device& device, std::span<const ProductShape> shapes,
   hash.add(device.info().name);
   hash.add(device.info().description);
   hash.add(scalars_->scalar_version());
-  for (const WeightFormat format : formats_) hash.add(weight_format_name(format));
+  for (const WeightFormat format : formats_) hash.add(name_of(format));
   path_ = options.verdict_folder + "/" + hash.value().text() + ".products";
 }
 

@@ -11,8 +11,8 @@ namespace pagoda::device {
 
 class ScalarProducts;
 
-// Does nothing on devices that know the answer, or without weights of 16, 8 or 4 bits. Never fails: on any error matrix
-// units multiply, and the device's description says why.
+// Does nothing on devices that know the answer, or without weights of 16 bits or fewer. Never fails: on any error
+// matrix units multiply, and the device's description says why.
 class ScalarChoice {
  public:
   ScalarChoice(Device& device, std::span<const ProductShape> shapes, const ProductOptions& options);

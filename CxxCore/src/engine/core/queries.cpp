@@ -79,7 +79,8 @@ void EngineCore::publish_stats() noexcept {
                     .speculation = drafting_.stats(),
                     .disk = {},
                     .host = {},
-                    .images = images_.stats()};
+                    .images = images_.stats(),
+                    .experts = model_.expert_stats()};
   try {
     stats.fault = faults_.text();
     if (restorer_.has_stores() && config_.disk) stats.disk = config_.disk->stats();

@@ -166,8 +166,7 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   plan.has_own_memory = device.info().has_own_memory;
   plan.kv_block_bytes = layout.kv_block_bytes();
   plan.state_slot_bytes = layout.state_slot_bytes();
-  plan.head_kv_block_bytes =
-      plan.kv_block_bytes * layout.num_head_layers / (layout.num_attention_layers + layout.num_head_layers);
+  plan.head_kv_block_bytes = layout.num_head_layers * layout.head_block_bytes();
   plan.head_state_slot_bytes = layout.hidden_slot_bytes();
   limits.block_size = options.block_size;
   limits.max_num_tokens =

@@ -114,9 +114,6 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   choose_vision(options, *p.files, *p.checkpoint, p.config);
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
-  if (options.speculation == "mtp" && p.config.has_streams())
-    return make_field_error(StatusCode::unsupported, "speculation",
-                            "speculation mtp is not supported for " + p.config.architecture);
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
     return make_field_error(StatusCode::unsupported, "speculation",
                             "speculation mtp needs a model with an MTP head, and this one has none");

@@ -123,6 +123,8 @@ struct ModelConfig {
   bool has_ends() const noexcept { return first_layer == 0; }  // has embedding, last norm and head
 
   bool has_streams() const noexcept { return num_streams > 1; }
+  // The attention of an MTP head, the layer after the last, is dense.
+  bool has_indexer(int32_t layer) const noexcept { return indexer.is_present() && layer < num_layers; }
   bool has_latents() const noexcept { return kv_lora_rank > 0; }
   int32_t latent_dim() const noexcept { return kv_lora_rank + head_dim; }  // of a cache row
   bool has_mixture(int32_t layer_index) const noexcept {

@@ -66,6 +66,9 @@ constexpr Name kLayerNames[] = {
     {"nextn.enorm.weight", "nextn.pre_fc_norm_embedding.weight"},
     {"nextn.hnorm.weight", "nextn.pre_fc_norm_hidden.weight"},
     {"nextn.shared_head_norm.weight", "nextn.norm.weight"},
+    {"nextn.hc_head_norm.weight", "nextn.hyper_connection_mixer.hc_norm.weight"},
+    {"nextn.hc_head_down.weight", "nextn.hyper_connection_mixer.input_mix_weight_down.weight"},
+    {"nextn.hc_head_up.weight", "nextn.hyper_connection_mixer.input_mix_weight_up.weight"},
     {"ssm_ba.weight", "linear_attn.in_proj_b.weight"},  // Qwen3-Next; both by K-head
     {"ssm_ba.weight", "linear_attn.in_proj_a.weight"},
     {"ssm_in.weight", "linear_attn.in_proj_qkv.weight"},  // Qwen3-Next of older converters; all by K-head
@@ -116,6 +119,9 @@ constexpr OwnName kOwnNames[] = {
     {"phi3", "ffn_up.weight", "mlp.gate_up_proj.weight"},
     {"gemma3", "ffn_norm.weight", "pre_feedforward_layernorm.weight"},
     {"gemma3", "post_ffw_norm.weight", "post_feedforward_layernorm.weight"},
+    {"qwen4exp", "nextn.eh_proj.weight",
+     "nextn.fc_embedding.weight"},  // columns of the embedding | of the hidden state
+    {"qwen4exp", "nextn.eh_proj.weight", "nextn.fc_hidden.weight"},
 };
 
 }  // namespace
@@ -136,7 +142,8 @@ std::vector<std::string> hugging_face_names(std::string_view architecture, std::
   name.remove_prefix(dot + 1);
   if (fuses_gate_up && name == "ffn_down_exps.weight") return {layer + "mlp.experts.down_proj"};
   for (const OwnName& own : kOwnNames)
-    if (own.architecture == architecture && own.gguf == name) return {layer + std::string(own.hugging_face)};
+    if (own.architecture == architecture && own.gguf == name) names.push_back(layer + std::string(own.hugging_face));
+  if (!names.empty()) return names;
   for (const Name& known : kLayerNames)
     if (known.gguf == name) names.push_back(layer + std::string(known.hugging_face));
   return names;

@@ -29,8 +29,13 @@ enum class Change : uint8_t { none, minus_one, log_of_negative };
 
 class GgufDecoder final : public TensorDecoder {
  public:
-  GgufDecoder(std::shared_ptr<File> file, const GgufTensor& tensor)
-      : file_(std::move(file)), type_(*tensor.type), offset_bytes_(tensor.offset_bytes), cols_(tensor.shape.back()) {}
+  // Columns [part, part + 1) * cols of the tensor.
+  GgufDecoder(std::shared_ptr<File> file, const GgufTensor& tensor, int64_t cols, int64_t part)
+      : file_(std::move(file)),
+        type_(*tensor.type),
+        cols_(cols),
+        stride_bytes_(static_cast<uint64_t>(tensor.shape.back()) / type_.block_size * type_.block_bytes),
+        offset_bytes_(tensor.offset_bytes + static_cast<uint64_t>(part) * row_bytes()) {}
 
   std::vector<uint32_t> row_order, column_order;  // indices in the file, in output order; empty: as stored
   Change change = Change::none;
@@ -74,6 +79,13 @@ class GgufDecoder final : public TensorDecoder {
 
   uint64_t row_bytes() const noexcept { return static_cast<uint64_t>(cols_) / type_.block_size * type_.block_bytes; }
 
+  Status read_raw(uint64_t row, std::span<std::byte> into) const {
+    if (stride_bytes_ == row_bytes()) return file_->read(offset_bytes_ + row * stride_bytes_, into);
+    for (; !into.empty(); into = into.subspan(row_bytes()), ++row)
+      PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + row * stride_bytes_, into.first(row_bytes())));
+    return ok_status();
+  }
+
   // The largest number of columns such that each aligned run of them stays together.
   int64_t column_run() const noexcept {
     size_t divisor = column_order.size();
@@ -84,7 +96,7 @@ class GgufDecoder final : public TensorDecoder {
 
   Status read_blocks(uint64_t row, uint64_t count, size_t stored_bytes, std::byte* to) const {
     std::vector<std::byte> raw(count * row_bytes());
-    PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + row * row_bytes(), raw));
+    PAGODA_RETURN_IF_ERROR(read_raw(row, raw));
     const QuantFormat& in_file = quant_format(*gguf_format(type_.id));
     const QuantFormat& wanted = quant_format(*stored_format());
     std::vector<std::byte> in_order(column_order.empty() ? 0 : stored_row_bytes(in_file, cols_));
@@ -103,7 +115,7 @@ class GgufDecoder final : public TensorDecoder {
 
   // Rows of floats as in the file, but for the order of their columns.
   Status read_elements(uint64_t row, uint64_t count, std::byte* to) const {
-    PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + row * row_bytes(), {to, count * row_bytes()}));
+    PAGODA_RETURN_IF_ERROR(read_raw(row, {to, count * row_bytes()}));
     if (column_order.empty()) return ok_status();
     std::vector<std::byte> as_stored(row_bytes());
     const size_t width = type_.block_bytes;
@@ -126,7 +138,7 @@ class GgufDecoder final : public TensorDecoder {
     for (uint64_t done = 0; done * cols < into.size(); done += rows_at_once) {
       const uint64_t rows = std::min(rows_at_once, into.size() / cols - done);
       raw.resize(rows * row_bytes);
-      PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + (row + done) * row_bytes, raw));
+      PAGODA_RETURN_IF_ERROR(read_raw(row + done, raw));
       type_.decode(raw.data(), rows * blocks_per_row, into.data() + done * cols);
     }
     for (uint64_t i = 0; i < into.size(); i += cols) finish_row(into.subspan(i, cols), as_stored);
@@ -144,8 +156,8 @@ class GgufDecoder final : public TensorDecoder {
 
   std::shared_ptr<File> file_;
   const GgufType& type_;
-  uint64_t offset_bytes_;
   int64_t cols_;
+  uint64_t stride_bytes_, offset_bytes_;  // between rows, of the first
 };
 
 // The location of V-head h of the usual order in the file, element by element, after `before` others.
@@ -267,19 +279,36 @@ void restore_ones(std::string_view name, std::vector<int64_t>& shape) {
   else shape = {1, 1, rows, 1};
 }
 
+// A matrix in GGUF that other checkpoints have as two, side by side: which of them has the name; -1: it is whole.
+int64_t half_of(std::string_view name) noexcept {
+  return name.ends_with("nextn.fc_embedding.weight") ? 0 : name.ends_with("nextn.fc_hidden.weight") ? 1 : -1;
+}
+
+// Norms of all residual streams of an MTP head have a row for each stream, or none.
+bool is_norm_of_streams(std::string_view name) noexcept {
+  return name.ends_with("nextn.pre_fc_norm_hidden.weight") ||
+         name.ends_with("nextn.hyper_connection_mixer.hc_norm.weight");
+}
+
 Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const std::string& name,
                                const GgufTensor& tensor, const std::string& new_name) {
   if (tensor.type->decode == nullptr)
     return make_error(StatusCode::unsupported, gguf.file()->name() + ": tensor " + io::quoted(name) + " is " +
                                                    std::string(tensor.type->name) + ", which is not read");
-  auto decoder = std::make_shared<GgufDecoder>(gguf.file(), tensor);
+  const int64_t half = half_of(new_name), cols = half < 0 ? tensor.shape.back() : tensor.shape.back() / 2;
+  if (half >= 0 && (tensor.shape.back() % 2 != 0 || cols % static_cast<int64_t>(tensor.type->block_size) != 0))
+    return make_error(StatusCode::bad_file, gguf.file()->name() + ": tensor " + io::quoted(name) +
+                                                " has columns that do not divide into two halves of whole blocks");
+  auto decoder = std::make_shared<GgufDecoder>(gguf.file(), tensor, cols, std::max<int64_t>(half, 0));
   if (!Undo(shape, name, new_name, tensor, *decoder).run())
     return make_error(StatusCode::bad_file,
                       gguf.file()->name() + ": tensor " + io::quoted(name) + " does not have the size of its heads");
   TensorEntry entry;
   entry.shape = tensor.shape;
+  entry.shape.back() = cols;
+  if (is_norm_of_streams(new_name) && entry.shape.size() == 2) entry.shape = {entry.shape[0] * entry.shape[1]};
   entry.offset_bytes = tensor.offset_bytes;
-  entry.size_bytes = tensor.size_bytes;
+  entry.size_bytes = half < 0 ? tensor.size_bytes : tensor.size_bytes / 2;
   if (!decoder->row_order.empty()) entry.shape.front() = static_cast<int64_t>(decoder->row_order.size());
   if (shape.architecture == "kimi-linear") restore_ones(new_name, entry.shape);
   else if (new_name.ends_with("conv1d.weight") && entry.shape.size() == 2)

@@ -38,7 +38,7 @@ AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& wei
       norm_eps_(config.rms_norm_eps),
       norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f),
       layer_index_(layer_index) {
-  if (config.indexer.is_present()) indexer_.emplace(config, weights, layer_index);
+  if (config.has_indexer(layer_index)) indexer_.emplace(config, weights, layer_index);
 }
 
 Status AttentionLayer::rotate_run(device::Encoder& encoder, const RopeRun& run, const Tensor& positions,

@@ -29,17 +29,9 @@ ExpertMlp::ExpertMlp(const io::ModelConfig& config, const Weights& weights, int 
 Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = router_, .bias = {}, .out = step.router}));
   PAGODA_RETURN_IF_ERROR(add_adapters(encoder, step, layer_index_, Role::router, step.normed, step.router));
-  PAGODA_RETURN_IF_ERROR(ops::route_experts(encoder, {.logits = slice(step.router, 1, 0, num_experts_),
-                                                      .ids = step.expert_ids,
-                                                      .weights = step.expert_weights,
-                                                      .normalise = normalise_,
-                                                      .is_sigmoid = is_sigmoid_,
-                                                      .bias = bias_,
-                                                      .num_groups = num_groups_,
-                                                      .groups_per_token = groups_per_token_,
-                                                      .scale = scale_,
-                                                      .experts_in = in_,
-                                                      .experts_out = out_}));
+  const Tensor logits = slice(step.router, 1, 0, num_experts_);
+  PAGODA_RETURN_IF_ERROR(ops::route_experts(encoder, routing(logits, step.expert_ids, step.expert_weights)));
+  PAGODA_RETURN_IF_ERROR(guess_next(encoder, step));
   if (has_shared_) PAGODA_RETURN_IF_ERROR(shared_.forward(encoder, step));
   PAGODA_RETURN_IF_ERROR(run_experts(encoder, step));
   return ops::combine_experts(encoder, {.x = slice(step.expert_delta, 1, 0, step.delta.shape[1]),
@@ -47,6 +39,39 @@ Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
                                         .shared = has_shared_ ? step.delta : Tensor{},
                                         .gate = has_gate_ ? slice(step.router, 1, num_experts_, 1) : Tensor{},
                                         .out = step.delta});
+}
+
+device::RouteExpertsArgs ExpertMlp::routing(const Tensor& logits, const Tensor& ids,
+                                            const Tensor& weights) const noexcept {
+  return {.logits = logits,
+          .ids = ids,
+          .weights = weights,
+          .normalise = normalise_,
+          .is_sigmoid = is_sigmoid_,
+          .bias = bias_,
+          .num_groups = num_groups_,
+          .groups_per_token = groups_per_token_,
+          .scale = scale_,
+          .experts_in = in_,
+          .experts_out = out_};
+}
+
+// What the next layer's router chooses for the rows of this one, so that experts in files are read while this layer and
+// the next mixer are computed. Rows that use most experts anyway need no guess. Logits are where this layer's were;
+// ids and weights are in rows that its products overwrite.
+Status ExpertMlp::guess_next(device::Encoder& encoder, const Step& step) const {
+  const int64_t num_rows = step.expert_ids.shape[0], per_token = step.expert_ids.shape[1];
+  if (next_ == nullptr || !next_->in_->is_streamed() || 2 * num_rows * per_token > num_experts_) return ok_status();
+  const Tensor logits = slice(step.router, 1, 0, num_experts_);
+  const Tensor weights =
+      device::dense(step.expert_delta.buffer, DType::f32, {num_rows, per_token}, step.expert_delta.offset_bytes);
+  const Tensor ids =
+      device::dense(step.expert_inner.buffer, DType::i32, {num_rows, per_token}, step.expert_inner.offset_bytes);
+  PAGODA_RETURN_IF_ERROR(ops::matmul(
+      encoder, {.x = step.normed, .weight = next_->router_, .bias = {}, .out = logits, .takes_first_rows = true}));
+  device::RouteExpertsArgs guess = next_->routing(logits, ids, weights);
+  guess.is_guess = true;
+  return ops::route_experts(encoder, guess);
 }
 
 // As in Mlp, an adapter changes gate and up before they are multiplied. Gate and up of adapters have no padding.

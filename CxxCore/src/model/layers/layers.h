@@ -163,8 +163,13 @@ class ExpertMlp {
  public:
   ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
   Status forward(device::Encoder& encoder, const Step& step) const;
+  // The mixture of the layer after this one, which lives as long: its experts are guessed.
+  void set_next(const ExpertMlp* next) noexcept { next_ = next; }
 
  private:
+  Status guess_next(device::Encoder& encoder, const Step& step) const;
+  device::RouteExpertsArgs routing(const device::Tensor& logits, const device::Tensor& ids,
+                                   const device::Tensor& weights) const noexcept;
   Status run_experts(device::Encoder& encoder, const Step& step) const;
 
   Mlp shared_;
@@ -177,6 +182,7 @@ class ExpertMlp {
   bool has_shared_, has_gate_, normalise_, is_sigmoid_;
   float scale_;
   int layer_index_;
+  const ExpertMlp* next_ = nullptr;
 };
 
 // The embeddings of all rows: those of the ids, or of image tokens the rows of the tower.

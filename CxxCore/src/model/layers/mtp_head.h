@@ -2,6 +2,10 @@
 //   z = fc [norm(embedding of x_p) | norm(h_(p-1))];  z += attention(norm(z));  z += MLP(norm(z));  m = norm(z)
 // lm_head m gives the logits of the token after x_p, and m replaces h_p in the next draft. Its keys and values are in a
 // separate KV pool, indexed by the position of x_p; position 0, which has no preceding hidden state, is never read.
+// Of several residual streams h has all, as they are before the model's last connections, and there is no norm but that
+// of all of them together:
+//   z_s = fc norm(h)_s + embedding_fc norm(embedding of x_p);  attention and MLP with connections;  m = mix(z)
+// lm_head m gives the logits, and z replaces h_p.
 #pragma once
 
 #include "model/layers/layers.h"
@@ -20,17 +24,28 @@ class MtpHead {
   Status keep_states(device::Encoder& encoder, const Step& step) const;
 
   // Rows are one token per sequence. With is_first, hidden states are read from the pool, otherwise from the rows of
-  // the previous call that step.head.before names. Leaves m in step.head.output.
+  // the previous call that step.head.before names. Leaves m in result(), and what replaces h_p in step.head.output.
   Status draft(device::Encoder& encoder, const Step& step, const device::Weight* embedding, bool is_first) const;
 
+  const device::Tensor& result(const Step& step) const noexcept {
+    return final_mixer_ ? step.normed : step.head.output;
+  }
+
  private:
-  Status join(device::Encoder& encoder, const Step& step, const device::Weight* embedding) const;
+  Step own_step(const Step& step, bool is_draft) const;
+  const device::Tensor& states_before(const Step& step) const noexcept;
+  Status join(device::Encoder& encoder, const Step& step, const Step& own, const device::Weight* embedding) const;
+  Status join_streams(device::Encoder& encoder, const Step& step, const Step& own,
+                      const device::Weight* embedding) const;
+  Status finish_streams(device::Encoder& encoder, const Step& own) const;
   Status norm(device::Encoder& encoder, const device::Tensor& x, const device::Tensor& addition,
               const device::Tensor& weight, const device::Tensor& out) const;
 
-  const device::Weight* fc_;  // [H, embedding | hidden]
+  const device::Weight* fc_;            // [H, embedding | hidden]; of streams [H, hidden]
+  const device::Weight* embedding_fc_;  // [H, H], of streams
   device::Tensor embedding_norm_, hidden_norm_, final_norm_;
   Layer layer_;
+  std::optional<StreamMixer> final_mixer_;  // instead of the last norm, if there are several residual streams
   float norm_eps_, norm_offset_;
   const HiddenPool* hidden_ = nullptr;
 };

@@ -70,11 +70,11 @@ Status NgramLayer::forward(device::Encoder& encoder, const Step& step) const {
   PAGODA_RETURN_IF_ERROR(look_up(encoder, step));
   PAGODA_RETURN_IF_ERROR(
       ops::matmul(encoder, {.x = step.ngram_rows, .weight = in_, .bias = {}, .out = step.ngram_keys}));
-  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, keys, key_norm_, eps_, keys));
-  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, step.hidden, query_norm_, eps_, queries));
+  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, keys, {}, key_norm_, eps_, keys));
+  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, step.hidden, {}, query_norm_, eps_, queries));
   PAGODA_RETURN_IF_ERROR(
       ops::gate_streams(encoder, {.keys = keys, .queries = queries, .values = values, .out = gated}));
-  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, gated, conv_norm_, eps_, normed));
+  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, gated, {}, conv_norm_, eps_, normed));
   return convolve(encoder, step, normed, gated);
 }
 

@@ -8,14 +8,14 @@ namespace pagoda::model {
 using device::slice;
 using device::Tensor;
 
-Status norm_streams(device::Encoder& encoder, const Tensor& streams, const Tensor& weight, float eps,
-                    const Tensor& out) {
+Status norm_streams(device::Encoder& encoder, const Tensor& streams, const Tensor& addition, const Tensor& weight,
+                    float eps, const Tensor& out) {
   const int64_t width = weight.shape[1];
   for (int64_t stream = 0; stream < weight.shape[0]; ++stream) {
     const Tensor row = slice(weight, 0, stream, 1);
     PAGODA_RETURN_IF_ERROR(
         ops::rms_norm(encoder, {.x = slice(streams, 1, stream * width, width),
-                                .residual = {},
+                                .residual = addition,
                                 .weight = device::dense(row.buffer, row.dtype, {width}, row.offset_bytes),
                                 .eps = eps,
                                 .weight_offset = 1.0f,
@@ -38,10 +38,10 @@ StreamMixer::StreamMixer(const io::ModelConfig& config, const Weights& weights, 
       rank_(config.stream_rank),
       eps_(config.rms_norm_eps) {}
 
-Status StreamMixer::mix(device::Encoder& encoder, const Step& step, const Tensor& out) const {
+Status StreamMixer::mix(device::Encoder& encoder, const Step& step, const Tensor& out, const Tensor& addition) const {
   const float share = 1.0f / static_cast<float>(num_streams_);
   const Tensor weights = slice(step.streams_weights, 1, 0, down_->rows()), low = slice(weights, 1, 0, rank_);
-  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, step.hidden, norm_, eps_, step.streams_normed));
+  PAGODA_RETURN_IF_ERROR(norm_streams(encoder, step.hidden, addition, norm_, eps_, step.streams_normed));
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.streams_normed, .weight = down_, .bias = {}, .out = weights}));
   PAGODA_RETURN_IF_ERROR(ops::silu_rows(encoder, {.x = low, .factor = share}));
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = low, .weight = up_, .bias = {}, .out = step.streams_gates}));

@@ -15,18 +15,22 @@ struct StreamRoles {
   Role norm, down, up;
 };
 constexpr StreamRoles kMixerStreams{Role::mixer_streams_norm, Role::mixer_streams_down, Role::mixer_streams_up};
+constexpr StreamRoles kHeadStreams{Role::head_streams_norm, Role::head_streams_down, Role::head_streams_up};
 constexpr StreamRoles kMlpStreams{Role::mlp_streams_norm, Role::mlp_streams_down, Role::mlp_streams_up};
 
-// Normalises each stream by itself; weight: f32 [streams, H], without the 1 that is added to it.
-Status norm_streams(device::Encoder& encoder, const device::Tensor& streams, const device::Tensor& weight, float eps,
-                    const device::Tensor& out);
+// Normalises each stream by itself, after `addition` [T, H], if there is one, was added to it; weight: f32 [streams,
+// H], without the 1 that is added to it.
+Status norm_streams(device::Encoder& encoder, const device::Tensor& streams, const device::Tensor& addition,
+                    const device::Tensor& weight, float eps, const device::Tensor& out);
 
 // The connections of one mixer or MLP:
 //   n = norm(streams);  out = mean of sigmoid(up silu(down n / S)) n;  streams += 2 sigmoid(inject n / S) delta
 class StreamMixer {
  public:
   StreamMixer(const io::ModelConfig& config, const Weights& weights, int layer_index, const StreamRoles& roles);
-  Status mix(device::Encoder& encoder, const Step& step, const device::Tensor& out) const;  // out: [T, H]
+  // Adds `addition` [T, H], if there is one, to all streams first; it may be `out`, [T, H].
+  Status mix(device::Encoder& encoder, const Step& step, const device::Tensor& out,
+             const device::Tensor& addition = {}) const;
   // Adds step.delta, with the weights that mix() left in step.streams_weights.
   Status inject(device::Encoder& encoder, const Step& step) const;
 

@@ -120,11 +120,11 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 // A head that is incomplete, or packed differently from the model, is ignored.
 void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted) {
   config.has_mtp_head = config.runs_mtp_head = false;
-  // That of Qwen4-Exp is skipped, as in transformers.
-  if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0 || config.has_streams()) return;
+  if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0) return;
+  const char* const first = config.has_streams() ? "fc_hidden.weight" : "fc.weight";
   const std::string of_gguf = concat("model.layers.", config.num_layers, ".nextn.");
   for (const std::string& prefix : {std::string("mtp."), std::string("model.mtp."), of_gguf}) {
-    if (checkpoint.find(prefix + "fc.weight") == nullptr) continue;
+    if (checkpoint.find(prefix + first) == nullptr) continue;
     config.mtp_prefix = prefix;
     config.has_mtp_head = std::ranges::all_of(
         io::mtp_table(config, checkpoint_layout(config, checkpoint)),

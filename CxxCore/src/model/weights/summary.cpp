@@ -52,13 +52,13 @@ bool is_head(const WeightGroup& group) noexcept {
 }
 
 // Skips the products of experts and those per head, which have separate kernels.
-void add_product(const WeightGroup& group, const io::ModelConfig& config, WeightFormat format,
+void add_product(const WeightGroup& group, const io::ModelConfig& config, const WeightPiece& piece,
                  std::vector<device::ProductShape>& products) {
   for (const Role role : {Role::experts_in, Role::experts_out, Role::latent_k, Role::latent_v})
     if (group.role == role) return;
-  const device::ProductShape shape{.rows = group.rows,
+  const device::ProductShape shape{.rows = piece.rows,
                                    .cols = group.cols,
-                                   .format = format,
+                                   .format = piece.format,
                                    .silu_mul = group.role == Role::mlp_in && !config.gelu,
                                    .is_head = is_head(group)};
   for (device::ProductShape& existing : products) {
@@ -112,7 +112,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
       summary.layer_read_bytes[layer] += token_bytes;
     }
     if (token_bytes == 0) continue;
-    add_product(group, config, pieces.size() == 1 ? pieces.front().format : format, summary.products);
+    for (const WeightPiece& piece : pieces) add_product(group, config, piece, summary.products);
     MatrixSum& sum = is_head(group) ? summary.head_matrix : summary.layer_matrices;
     sum.num_parameters += of_token(group, config, group.num_parameters);
     sum.size_bytes += token_bytes;

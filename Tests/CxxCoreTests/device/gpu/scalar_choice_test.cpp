@@ -17,6 +17,10 @@ constexpr ProductShape kAll[] = {
     {.rows = 8, .cols = 64, .format = WeightFormat::f16},  {.rows = 8, .cols = 64, .format = WeightFormat::q8},
     {.rows = 8, .cols = 64, .format = WeightFormat::bf16}, {.rows = 8, .cols = 64, .format = WeightFormat::f32}};
 constexpr std::span<const ProductShape> kOne = std::span(kAll).first(1);
+// The forms of formats of files: two levels with minima, one level, groups of 16.
+constexpr ProductShape kFiles[] = {{.rows = 8, .cols = 256, .format = weight_format(QuantId::q4_k)},
+                                   {.rows = 8, .cols = 256, .format = weight_format(QuantId::q8_0)},
+                                   {.rows = 8, .cols = 256, .format = weight_format(QuantId::q6_k)}};
 
 struct Stage {
   double seconds = 0;
@@ -75,6 +79,18 @@ PAGODA_TEST(gpu_scalar_choice_rejects_other_bits_and_slower_kernels_with_a_reaso
     CHECK(found.starts_with(", scalar units not used: "));
     if (found.find(reason) == std::string::npos) test::fail(__FILE__, __LINE__, found + ", not " + reason);
     CHECK_EQ(stage.play(Plays::well), found);  // a machine does not change its mind
+  }
+}
+
+PAGODA_TEST(gpu_scalar_choice_tries_formats_of_files) {
+  Stage stage("files");
+  CHECK_EQ(stage.play(Plays::well, kFiles),
+           std::string(", few rows on scalar units: 0.50 of the time of matrix units"));
+  for (const ProductShape& shape : kFiles) {
+    Stage other("files_in_other_order");
+    const std::string found = other.play(Plays::in_other_order, std::span(&shape, 1));
+    CHECK(found.find("usual numbers times " + std::string(weight_format_name(shape.format)) +
+                     " weights of 0 exponents: 1 rows have other bits") != std::string::npos);
   }
 }
 

@@ -24,21 +24,6 @@ std::vector<WeightFormat> kept_formats(const device::Device& device) {
   return formats;
 }
 
-// One of each form of scales and each kind of kernel.
-std::vector<WeightFormat> few_formats() {
-  std::vector<WeightFormat> formats;
-  for (const QuantId id : {QuantId::q4_0, QuantId::q4_1, QuantId::q8_0, QuantId::q4_k, QuantId::q5_k, QuantId::q6_k,
-                           QuantId::q2_k, QuantId::iq4_xs, QuantId::mxfp4})
-    formats.push_back(weight_format(id));
-  for (const WeightFormat format : stored_formats()) {
-    const QuantFormat& f = quant_format(format);
-    if (f.name == "affine 4 bits" && f.group >= 64 && f.scale == ScaleType::bf16) formats.push_back(format);
-    if (f.name == "int4" && f.group == 128 && f.scale == ScaleType::bf16) formats.push_back(format);
-    if (f.name == "int4 with zeros" && f.group == 64 && f.scale == ScaleType::f16) formats.push_back(format);
-  }
-  return formats;
-}
-
 // Activations that 16 bits hold, so that they are not rounded.
 std::vector<float> bfloats(Random& random, int64_t count) {
   std::vector<float> values = random.normal(count);

@@ -82,6 +82,21 @@ inline std::vector<WeightFormat> stored_formats() {
   return formats;
 }
 
+// One of each form of scales and each kind of kernel of GPUs.
+inline std::vector<WeightFormat> few_formats() {
+  std::vector<WeightFormat> formats;
+  for (const QuantId id : {QuantId::q4_0, QuantId::q4_1, QuantId::q8_0, QuantId::q4_k, QuantId::q5_k, QuantId::q6_k,
+                           QuantId::q2_k, QuantId::iq4_xs, QuantId::mxfp4})
+    formats.push_back(weight_format(id));
+  for (const WeightFormat format : stored_formats()) {
+    const QuantFormat& f = quant_format(format);
+    if (f.name == "affine 4 bits" && f.group >= 64 && f.scale == ScaleType::bf16) formats.push_back(format);
+    if (f.name == "int4" && f.group == 128 && f.scale == ScaleType::bf16) formats.push_back(format);
+    if (f.name == "int4 with zeros" && f.group == 64 && f.scale == ScaleType::f16) formats.push_back(format);
+  }
+  return formats;
+}
+
 inline std::string describe(WeightFormat format) {
   const QuantFormat& f = quant_format(format);
   return std::string(f.name) + ", groups of " + std::to_string(f.group) + ", " + std::to_string(f.super) +

@@ -89,8 +89,11 @@ struct Task {
 
 }  // namespace
 
-void prefetch_experts(const Weight* weight, const ExpertOrder& order) noexcept {
-  if (weight != nullptr && weight->is_streamed()) static_cast<const StreamedExperts*>(weight)->prefetch(order.used);
+void prefetch_experts(const Weight* weight, const ExpertOrder& order, bool is_guess) noexcept {
+  if (weight == nullptr || !weight->is_streamed()) return;
+  const auto& experts = static_cast<const StreamedExperts&>(*weight);
+  if (is_guess) experts.guess(order.used);
+  else experts.prefetch(order.used);
 }
 
 Status run(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {

@@ -26,6 +26,7 @@ class StreamedExperts final : public Weight {
 
   // See ExpertStore. The weight of an expert has rows() / num_experts rows.
   void prefetch(std::span<const int32_t> experts) const noexcept { store_.prefetch(index_, experts); }
+  void guess(std::span<const int32_t> experts) const noexcept { store_.guess(index_, experts); }
   void start(std::span<const int32_t> experts) const noexcept { store_.start(index_, experts); }
   Result<std::span<const host::ExpertStore::Resident>> next() const noexcept { return store_.next(); }
 

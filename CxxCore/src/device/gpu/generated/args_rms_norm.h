@@ -1,13 +1,15 @@
 // args/rms_norm.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 9 "Shaders/args/rms_norm.h"
+# 4 "Shaders/args/rms_norm.h"
+#include "device/gpu/generated/args_types.h"
+
 namespace pagoda_args {
 
 struct RmsNorm {
-  uint32_t width;
-  uint32_t x_stride;
-  uint32_t residual_stride;
-  uint32_t out_stride;
+  uint width;
+  uint x_stride;
+  uint residual_stride;
+  uint out_stride;
   float eps;
   float weight_offset;
 };

@@ -4,7 +4,7 @@ namespace metal {
 namespace {
 # 3 "Shaders/expert_scalar.metal"
 #include "device/gpu/generated/expert_rows.h"
-#include "device/gpu/generated/scalar.h"
+#include "device/gpu/generated/stored_scalar.h"
 
 
 template <typename T, uint BITS, uint M>
@@ -41,20 +41,22 @@ MSL_KERNEL void expert_scalar(MSL_DEVICE const float* x ,
     for (uint k0 = begin; MSL_LOOP(k0 < end); k0 += kStaged) {
       Line<BITS> first;
       Line<BITS> second;
-      load_line(w, w_steps, w_at + k0, first);
-      load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+      load_line(w, w_steps, args.matmul.scales, w_at + k0, first);
+      load_line(w, w_steps, args.matmul.scales, w_at + min(k0 + kChunk, end - kChunk), second);
       const uint column = staged_column(k0, end, lane);
 
       for (uint m = 0; m < M; ++m) {
         const uint row = first_row + m;
         const uint slot = order[tile.first + (row < tile.count ? row : 0)];
-        stage_quad(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
+        stage_quad<BITS>(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
                    staged + m * kStaged, lane);
       }
       simdgroup_barrier(mem_flags::mem_threadgroup);
-      multiply_line<T, BITS, M>(first, (MSL_THREADGROUP const float*)(staged), sums);
+      MSL_THREADGROUP const float* columns = staged;
+      const float x_sums = staged_sums<BITS, M>(Stored<(BITS > 100)>(), args.matmul.scales, columns, lane);
+      multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), first, args.matmul.scales, columns, x_sums, 0, sums);
       if (k0 + kChunk < end) {
-        multiply_line<T, BITS, M>(second, (MSL_THREADGROUP const float*)(staged + kChunk), sums);
+        multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), second, args.matmul.scales, columns, x_sums, 1, sums);
       }
       simdgroup_barrier(mem_flags::mem_threadgroup);
     }
@@ -95,6 +97,12 @@ void msl_entry_2(const KernelInputs& in, const Builtins& b) { (void)in, (void)b;
 void msl_entry_3(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, 8, 2>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_4(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, 4, 1>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_5(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, 4, 2>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_6(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, kStored4, 1>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_7(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, kStored4, 2>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_8(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, kStored8, 1>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_9(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, kStored8, 2>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_10(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, kFine8, 1>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_11(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; expert_scalar<bfloat, kFine8, 2>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const ushort*)in.buffers[2], (const float*)in.buffers[3], (const uint*)in.buffers[4], (const uint*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::ExpertProducts*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"expert_scalar_bf16_1", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_0},
   {"expert_scalar_bf16_2", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_1},
@@ -102,6 +110,12 @@ constexpr KernelInfo msl_kernels[] = {
   {"expert_scalar_q8_2", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_3},
   {"expert_scalar_q4_1", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_4},
   {"expert_scalar_q4_2", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_5},
+  {"expert_scalar_s4_1", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_6},
+  {"expert_scalar_s4_2", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_7},
+  {"expert_scalar_s8_1", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_8},
+  {"expert_scalar_s8_2", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_9},
+  {"expert_scalar_s8f_1", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_10},
+  {"expert_scalar_s8f_2", "expert_scalar", msl_bindings_0, {}, 256, msl_entry_11},
 };
 }  // namespace
 }  // namespace metal

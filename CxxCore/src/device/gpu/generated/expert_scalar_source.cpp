@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource expert_scalar_source() noexcept {
   return {"expert_scalar",
 R"msl(#include "expert_rows.h"
-#include "scalar.h"
+#include "stored_scalar.h"
 template <typename T, uint BITS, uint M>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void expert_scalar(device const float* x [[buffer(0)]],
@@ -38,20 +38,22 @@ kernel void expert_scalar(device const float* x [[buffer(0)]],
     for (uint k0 = begin; k0 < end; k0 += kStaged) {
       Line<BITS> first;
       Line<BITS> second;
-      load_line(w, w_steps, w_at + k0, first);
-      load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+      load_line(w, w_steps, args.matmul.scales, w_at + k0, first);
+      load_line(w, w_steps, args.matmul.scales, w_at + min(k0 + kChunk, end - kChunk), second);
       const uint column = staged_column(k0, end, lane);
       #pragma unroll
       for (uint m = 0; m < M; ++m) {
         const uint row = first_row + m;
         const uint slot = order[tile.first + (row < tile.count ? row : 0)];
-        stage_quad(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
+        stage_quad<BITS>(load_quad(x + ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + column),
                    staged + m * kStaged, lane);
       }
       simdgroup_barrier(mem_flags::mem_threadgroup);
-      multiply_line<T, BITS, M>(first, (threadgroup const float*)(staged), sums);
+      threadgroup const float* columns = staged;
+      const float x_sums = staged_sums<BITS, M>(Stored<(BITS > 100)>(), args.matmul.scales, columns, lane);
+      multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), first, args.matmul.scales, columns, x_sums, 0, sums);
       if (k0 + kChunk < end) {
-        multiply_line<T, BITS, M>(second, (threadgroup const float*)(staged + kChunk), sums);
+        multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), second, args.matmul.scales, columns, x_sums, 1, sums);
       }
       simdgroup_barrier(mem_flags::mem_threadgroup);
     }
@@ -87,6 +89,12 @@ MSL_INSTANCE(expert_scalar_q8_1, expert_scalar, bfloat, 8, 1)
 MSL_INSTANCE(expert_scalar_q8_2, expert_scalar, bfloat, 8, 2)
 MSL_INSTANCE(expert_scalar_q4_1, expert_scalar, bfloat, 4, 1)
 MSL_INSTANCE(expert_scalar_q4_2, expert_scalar, bfloat, 4, 2)
+MSL_INSTANCE(expert_scalar_s4_1, expert_scalar, bfloat, kStored4, 1)
+MSL_INSTANCE(expert_scalar_s4_2, expert_scalar, bfloat, kStored4, 2)
+MSL_INSTANCE(expert_scalar_s8_1, expert_scalar, bfloat, kStored8, 1)
+MSL_INSTANCE(expert_scalar_s8_2, expert_scalar, bfloat, kStored8, 2)
+MSL_INSTANCE(expert_scalar_s8f_1, expert_scalar, bfloat, kFine8, 1)
+MSL_INSTANCE(expert_scalar_s8f_2, expert_scalar, bfloat, kFine8, 2)
 )msl",
 R"msl(#define MSL_KERNEL_expert_scalar(BOUNDS, T, BITS, M) MSL_GLOBAL(BOUNDS)(const float* x, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertProducts args) { msl_let_dependents_begin(); msl_wait_for_inputs(); expert_scalar<T, BITS, M>(x, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_expert_scalar_bf16_1 MSL_KERNEL_expert_scalar((256), bfloat, 16, 1)
@@ -95,6 +103,12 @@ R"msl(#define MSL_KERNEL_expert_scalar(BOUNDS, T, BITS, M) MSL_GLOBAL(BOUNDS)(co
 #define MSL_ENTRY_expert_scalar_q8_2 MSL_KERNEL_expert_scalar((256), bfloat, 8, 2)
 #define MSL_ENTRY_expert_scalar_q4_1 MSL_KERNEL_expert_scalar((256), bfloat, 4, 1)
 #define MSL_ENTRY_expert_scalar_q4_2 MSL_KERNEL_expert_scalar((256), bfloat, 4, 2)
+#define MSL_ENTRY_expert_scalar_s4_1 MSL_KERNEL_expert_scalar((256), bfloat, kStored4, 1)
+#define MSL_ENTRY_expert_scalar_s4_2 MSL_KERNEL_expert_scalar((256), bfloat, kStored4, 2)
+#define MSL_ENTRY_expert_scalar_s8_1 MSL_KERNEL_expert_scalar((256), bfloat, kStored8, 1)
+#define MSL_ENTRY_expert_scalar_s8_2 MSL_KERNEL_expert_scalar((256), bfloat, kStored8, 2)
+#define MSL_ENTRY_expert_scalar_s8f_1 MSL_KERNEL_expert_scalar((256), bfloat, kFine8, 1)
+#define MSL_ENTRY_expert_scalar_s8f_2 MSL_KERNEL_expert_scalar((256), bfloat, kFine8, 2)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

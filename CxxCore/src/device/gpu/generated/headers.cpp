@@ -283,24 +283,18 @@ static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
 }
 )msl"},
     {"args/rms_norm.h",
-R"msl(#ifndef __METAL_VERSION__
-#include <cstddef>
-#include <cstdint>
-#endif
+R"msl(#include "args/types.h"
 namespace pagoda_args {
 struct RmsNorm {
-  uint32_t width;
-  uint32_t x_stride;
-  uint32_t residual_stride;
-  uint32_t out_stride;
+  uint width;
+  uint x_stride;
+  uint residual_stride;
+  uint out_stride;
   float eps;
   float weight_offset;
 };
 static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
 }
-#ifndef __METAL_VERSION__
-static_assert(offsetof(pagoda_args::RmsNorm, weight_offset) == 20);
-#endif
 )msl"},
     {"args/rope_and_cache.h",
 R"msl(#include "args/types.h"
@@ -2747,7 +2741,7 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
 }
 )msl"},
     {"scalar.h",
-R"msl(#include "matmul.h"
+R"msl(#include "stored.h"
 constant constexpr uint kScalarRows = 32;
 constant constexpr uint kStaged = 2 * kChunk;
 template <uint BITS>
@@ -2766,20 +2760,23 @@ struct Line<4> {
   uint4 a[2];
   uint steps;
 };
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulong at, thread Line<16>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<16>& to) {
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     to.a[i] = *(device const uint4*)(w + at / 2 + 4 * i);
   }
 }
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulong at, thread Line<8>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<8>& to) {
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     to.a[i] = *(device const uint4*)(w + at / 4 + 4 * i);
   }
   to.shifts = uint(steps[at / 64]);
 }
-METAL_FUNC void load_line(device const uint* w, device const ushort* steps, ulong at, thread Line<4>& to) {
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<4>& to) {
   to.a[0] = *(device const uint4*)(w + at / 8);
   to.a[1] = *(device const uint4*)(w + at / 8 + 4);
   to.steps = ((device const uint*)(steps))[at / 64];
@@ -2859,18 +2856,22 @@ METAL_FUNC void tile_numbers(thread const Line<8>& line, thread const LineTerms<
 METAL_FUNC float nibble_number(uint word, uint b, float step, float base) {
   return fma(as_type<float>((word & (15u << b)) | ((150u - b) << 23)), step, base);
 }
-METAL_FUNC void tile_numbers(thread const Line<4>& line, thread const LineTerms<4>& terms, uint j, bfloat,
-                             thread float (&numbers)[8]) {
+template <uint BITS>
+METAL_FUNC void nibble_numbers(thread const Line<BITS>& line, thread const float (&step)[2],
+                               thread const float (&base)[2][3], uint j, thread float (&numbers)[8]) {
   const uint first = j % 2;
   const uint second = (j % 4 + 2) % 3;
 #pragma unroll
   for (uint q = 0; q < 4; ++q) {
     const uint word = line.a[q / 2][q % 2 * 2 + j / 4];
-    numbers[2 * q] =
-        nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2], terms.base[q / 2][first]);
+    numbers[2 * q] = nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, step[q / 2], base[q / 2][first]);
     numbers[2 * q + 1] =
-        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2], terms.base[q / 2][second]);
+        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, step[q / 2], base[q / 2][second]);
   }
+}
+METAL_FUNC void tile_numbers(thread const Line<4>& line, thread const LineTerms<4>& terms, uint j, bfloat,
+                             thread float (&numbers)[8]) {
+  nibble_numbers<4>(line, terms.step, terms.base, j, numbers);
 }
 METAL_FUNC float4 rounded(float4 v) {
   return float4(float(bfloat(v.x)), float(bfloat(v.y)), float(bfloat(v.z)), float(bfloat(v.w)));
@@ -2884,32 +2885,47 @@ METAL_FUNC float4 load_quad(device const half* x) {
 METAL_FUNC uint staged_column(uint k0, uint end, uint lane) {
   return min(k0 + lane / 16 * kChunk, end - kChunk) + lane % 16 * 4;
 }
+template <uint BITS>
 METAL_FUNC void stage_quad(float4 v, threadgroup float* to, uint lane) {
-  const uint at = lane / 16 * kChunk + lane % 4 * 16 + lane % 16 / 4 * 2;
-  *(threadgroup float2*)(to + at) = float2(v.x, v.y);
-  *(threadgroup float2*)(to + at + 8) = float2(v.z, v.w);
+  const uint i = lane % 16;
+  const uint at = BITS > 200   ? i / 4 * 16 + i % 4 * 2
+                  : BITS > 100 ? i / 8 * 32 + i % 2 * 16 + i % 8 / 2 * 2
+                               : i % 4 * 16 + i / 4 * 2;
+  *(threadgroup float2*)(to + lane / 16 * kChunk + at) = float2(v.x, v.y);
+  *(threadgroup float2*)(to + lane / 16 * kChunk + at + 8) = float2(v.z, v.w);
+}
+template <uint M>
+METAL_FUNC void multiply_numbers(thread const float (&numbers)[8], threadgroup const float* x,
+                                 thread float (&sums)[M]) {
+#pragma unroll
+  for (uint m = 0; m < M; ++m) {
+    const float4 a = *(threadgroup const float4*)(x + m * kStaged);
+    const float4 b = *(threadgroup const float4*)(x + m * kStaged + 4);
+    sums[m] = fma(numbers[0], a.x, sums[m]);
+    sums[m] = fma(numbers[1], a.y, sums[m]);
+    sums[m] = fma(numbers[2], a.z, sums[m]);
+    sums[m] = fma(numbers[3], a.w, sums[m]);
+    sums[m] = fma(numbers[4], b.x, sums[m]);
+    sums[m] = fma(numbers[5], b.y, sums[m]);
+    sums[m] = fma(numbers[6], b.z, sums[m]);
+    sums[m] = fma(numbers[7], b.w, sums[m]);
+  }
+}
+template <uint BITS, uint M>
+METAL_FUNC float staged_sums(Stored<false> kind, constant pagoda_args::Scales& scales, threadgroup const float* staged,
+                             uint lane) {
+  return 0.0f;
 }
 template <typename T, uint BITS, uint M>
-METAL_FUNC void multiply_line(thread const Line<BITS>& line, threadgroup const float* x, thread float (&sums)[M]) {
+METAL_FUNC void multiply_line(Stored<false> kind, thread const Line<BITS>& line, constant pagoda_args::Scales& scales,
+                              threadgroup const float* staged, float x_sums, uint chunk, thread float (&sums)[M]) {
   LineTerms<BITS> terms;
   line_terms(line, terms);
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     float numbers[8];
     tile_numbers(line, terms, j, T(0.0f), numbers);
-#pragma unroll
-    for (uint m = 0; m < M; ++m) {
-      const float4 a = *(threadgroup const float4*)(x + m * kStaged + 8 * j);
-      const float4 b = *(threadgroup const float4*)(x + m * kStaged + 8 * j + 4);
-      sums[m] = fma(numbers[0], a.x, sums[m]);
-      sums[m] = fma(numbers[1], a.y, sums[m]);
-      sums[m] = fma(numbers[2], a.z, sums[m]);
-      sums[m] = fma(numbers[3], a.w, sums[m]);
-      sums[m] = fma(numbers[4], b.x, sums[m]);
-      sums[m] = fma(numbers[5], b.y, sums[m]);
-      sums[m] = fma(numbers[6], b.z, sums[m]);
-      sums[m] = fma(numbers[7], b.w, sums[m]);
-    }
+    multiply_numbers<M>(numbers, staged + chunk * kChunk + 8 * j, sums);
   }
 }
 )msl"},
@@ -3158,6 +3174,146 @@ METAL_FUNC void stage_terms(Stored<true> kind, thread const Share<BITS>& share, 
   }
 }
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
+)msl"},
+    {"stored_scalar.h",
+R"msl(#include "scalar.h"
+template <>
+struct Line<kStored4> {
+  uint4 a[2];
+  uint first;
+  uint second;
+};
+template <>
+struct Line<kStored8> {
+  uint4 a[4];
+  uint first;
+  uint second;
+};
+template <>
+struct Line<kFine8> {
+  uint4 a[4];
+  uint first;
+  uint second;
+  uint third;
+};
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<kStored4>& to) {
+  device const uint* record = record_of(steps, scales, at);
+  to.a[0] = *(device const uint4*)(w + at / 8);
+  to.a[1] = *(device const uint4*)(w + at / 8 + 4);
+  to.first = record[0];
+  to.second = record[second_of(scales, at)];
+}
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<kStored8>& to) {
+  device const uint* record = record_of(steps, scales, at);
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    to.a[i] = *(device const uint4*)(w + at / 4 + 4 * i);
+  }
+  to.first = record[0];
+  to.second = record[second_of(scales, at)];
+}
+METAL_FUNC void load_line(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
+                          ulong at, thread Line<kFine8>& to) {
+  device const uint* record = record_of(steps, scales, at);
+  const uint second = second_of(scales, at);
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    to.a[i] = *(device const uint4*)(w + at / 4 + 4 * i);
+  }
+  to.first = record[0];
+  to.second = record[second];
+  to.third = record[second + scales.step / 2];
+}
+template <uint BITS>
+METAL_FUNC void line_scales(thread const Line<BITS>& line, constant pagoda_args::Scales& scales,
+                            thread float (&terms)[4]) {
+  group_terms(line.first, line.second, scales.kind, terms);
+}
+template <uint BITS>
+METAL_FUNC void line_scales(thread const Line<BITS>& line, constant pagoda_args::Scales& scales,
+                            thread float (&terms)[8]) {
+  Share<BITS> share;
+  share.a = line.a[0];
+  share.first = line.first;
+  share.second = line.second;
+  share.third = line.third;
+  share_terms(share, scales, terms);
+}
+METAL_FUNC void tile_codes(thread const Line<kStored4>& line, uint zero, uint j, thread float (&codes)[8]) {
+  float one[2];
+  float base[2][3];
+#pragma unroll
+  for (uint g = 0; g < 2; ++g) {
+    one[g] = 1.0f;
+#pragma unroll
+    for (uint i = 0; i < 3; ++i) {
+      base[g][i] = -as_type<float>((142u - 4 * i) << 23) - float(zero);
+    }
+  }
+  nibble_numbers<kStored4>(line, one, base, j, codes);
+}
+template <uint BITS>
+METAL_FUNC void tile_codes(thread const Line<BITS>& line, uint zero, uint j, thread float (&codes)[8]) {
+  const float first = 8388608.0f + float(zero);
+  const float second = 32768.0f + float(zero);
+#pragma unroll
+  for (uint q = 0; q < 4; ++q) {
+    const uint word = j % 2 == 0 ? line.a[q][j / 2] : line.a[q][j / 2] >> 16;
+    codes[2 * q] = as_type<float>((word & 255u) | 0x4b000000u) - first;
+    codes[2 * q + 1] = as_type<float>((word & 0xff00u) | 0x47000000u) - second;
+  }
+}
+template <uint BITS, uint M>
+METAL_FUNC float staged_sums(Stored<true> kind, constant pagoda_args::Scales& scales, threadgroup const float* staged,
+                             uint lane) {
+  constexpr uint GROUPS = BITS > 200 ? 8 : 4;
+  constexpr uint COLUMNS = kStaged / GROUPS;
+  float sum = 0.0f;
+  if ((scales.kind & kHasMins) != 0) {
+    threadgroup const float* x = staged + lane / GROUPS % M * kStaged + lane % GROUPS * COLUMNS;
+#pragma unroll
+    for (uint i = 0; i < COLUMNS; i += 4) {
+      const float4 v = *(threadgroup const float4*)(x + i);
+      sum += v.x;
+      sum += v.y;
+      sum += v.z;
+      sum += v.w;
+    }
+  }
+  return sum;
+}
+template <typename T, uint BITS, uint M>
+METAL_FUNC void multiply_line(Stored<true> kind, thread const Line<BITS>& line, constant pagoda_args::Scales& scales,
+                              threadgroup const float* staged, float x_sums, uint chunk, thread float (&sums)[M]) {
+  constexpr uint GROUPS = BITS > 200 ? 4 : 2;
+  constexpr uint TILES = kChunkTiles / GROUPS;
+  float terms[2 * GROUPS];
+  line_scales(line, scales, terms);
+#pragma unroll
+  for (uint g = 0; g < GROUPS; ++g) {
+    float parts[M];
+#pragma unroll
+    for (uint m = 0; m < M; ++m) {
+      parts[m] = 0.0f;
+    }
+#pragma unroll
+    for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
+      float codes[8];
+      tile_codes(line, scales.zero, j, codes);
+      multiply_numbers<M>(codes, staged + chunk * kChunk + 8 * j, parts);
+    }
+#pragma unroll
+    for (uint m = 0; m < M; ++m) {
+      sums[m] = fma(terms[g], parts[m], sums[m]);
+      if ((scales.kind & kHasMins) != 0) {
+        const float x_sum = simd_shuffle(x_sums, ushort((2 * m + chunk) * GROUPS + g));
+        sums[m] = fma(terms[GROUPS + g], x_sum, sums[m]);
+      }
+    }
+  }
+}
 )msl"},
     {"tiles.h",
 R"msl(#include "common.h"

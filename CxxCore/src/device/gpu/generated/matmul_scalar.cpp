@@ -4,7 +4,7 @@ namespace metal {
 namespace {
 # 3 "Shaders/matmul_scalar.metal"
 #include "device/gpu/generated/row_source.h"
-#include "device/gpu/generated/scalar.h"
+#include "device/gpu/generated/stored_scalar.h"
 # 9 "Shaders/matmul_scalar.metal"
 template <typename T, typename X, uint BITS, bool MADE, uint M>
 
@@ -44,8 +44,8 @@ MSL_KERNEL void matmul_scalar(MSL_DEVICE const X* x ,
   for (uint k0 = begin; MSL_LOOP(k0 < end); k0 += kStaged) {
     Line<BITS> first;
     Line<BITS> second;
-    load_line(w, w_steps, w_at + k0, first);
-    load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+    load_line(w, w_steps, args.scales, w_at + k0, first);
+    load_line(w, w_steps, args.scales, w_at + min(k0 + kChunk, end - kChunk), second);
     const uint column = staged_column(k0, end, lane);
 
     for (uint m = 0; m < M; ++m) {
@@ -55,20 +55,22 @@ MSL_KERNEL void matmul_scalar(MSL_DEVICE const X* x ,
         const uint head = column / args.source.dim;
         const uint d = column % args.source.dim;
         const float scale = args.source.kind == kSigmoidGate ? 1.0f : scales[row * args.source.heads + head];
-        stage_quad(rounded(row_elements((MSL_DEVICE const float*)(from) + long(head) * args.source.x_head_stride + d,
+        stage_quad<BITS>(rounded(row_elements((MSL_DEVICE const float*)(from) + long(head) * args.source.x_head_stride + d,
                                         weight + d,
                                         gate + long(row) * args.source.gate_stride +
                                             long(head) * args.source.gate_head_stride + d,
                                         args.source, scale)),
                    staged + m * kStaged, lane);
       } else {
-        stage_quad(load_quad(from + column), staged + m * kStaged, lane);
+        stage_quad<BITS>(load_quad(from + column), staged + m * kStaged, lane);
       }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_line<T, BITS, M>(first, (MSL_THREADGROUP const float*)(staged), sums);
+    MSL_THREADGROUP const float* columns = staged;
+    const float x_sums = staged_sums<BITS, M>(Stored<(BITS > 100)>(), args.scales, columns, lane);
+    multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), first, args.scales, columns, x_sums, 0, sums);
     if (k0 + kChunk < end) {
-      multiply_line<T, BITS, M>(second, (MSL_THREADGROUP const float*)(staged + kChunk), sums);
+      multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), second, args.scales, columns, x_sums, 1, sums);
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
@@ -123,6 +125,24 @@ void msl_entry_17(const KernelInputs& in, const Builtins& b) { (void)in, (void)b
 void msl_entry_18(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, 4, true, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_19(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, 4, true, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 void msl_entry_20(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, 4, true, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_21(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored4, false, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_22(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored4, false, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_23(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored4, false, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_24(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored4, true, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_25(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored4, true, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_26(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored4, true, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_27(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored8, false, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_28(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored8, false, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_29(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored8, false, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_30(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored8, true, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_31(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored8, true, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_32(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kStored8, true, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_33(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kFine8, false, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_34(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kFine8, false, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_35(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kFine8, false, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_36(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kFine8, true, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_37(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kFine8, true, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
+void msl_entry_38(const KernelInputs& in, const Builtins& b) { (void)in, (void)b; matmul_scalar<bfloat, float, kFine8, true, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup)); }
 constexpr KernelInfo msl_kernels[] = {
   {"matmul_scalar_f16_1", "matmul_scalar", msl_bindings_0, {}, 256, msl_entry_0},
   {"matmul_scalar_f16_2", "matmul_scalar", msl_bindings_0, {}, 256, msl_entry_1},
@@ -145,6 +165,24 @@ constexpr KernelInfo msl_kernels[] = {
   {"matmul_scalar_made_q4_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_18},
   {"matmul_scalar_made_q4_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_19},
   {"matmul_scalar_made_q4_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_20},
+  {"matmul_scalar_direct_s4_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_21},
+  {"matmul_scalar_direct_s4_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_22},
+  {"matmul_scalar_direct_s4_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_23},
+  {"matmul_scalar_made_s4_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_24},
+  {"matmul_scalar_made_s4_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_25},
+  {"matmul_scalar_made_s4_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_26},
+  {"matmul_scalar_direct_s8_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_27},
+  {"matmul_scalar_direct_s8_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_28},
+  {"matmul_scalar_direct_s8_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_29},
+  {"matmul_scalar_made_s8_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_30},
+  {"matmul_scalar_made_s8_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_31},
+  {"matmul_scalar_made_s8_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_32},
+  {"matmul_scalar_direct_s8f_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_33},
+  {"matmul_scalar_direct_s8f_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_34},
+  {"matmul_scalar_direct_s8f_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_35},
+  {"matmul_scalar_made_s8f_1", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_36},
+  {"matmul_scalar_made_s8f_2", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_37},
+  {"matmul_scalar_made_s8f_4", "matmul_scalar", msl_bindings_1, {}, 256, msl_entry_38},
 };
 }  // namespace
 }  // namespace metal

@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource matmul_scalar_source() noexcept {
   return {"matmul_scalar",
 R"msl(#include "row_source.h"
-#include "scalar.h"
+#include "stored_scalar.h"
 template <typename T, typename X, uint BITS, bool MADE, uint M>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void matmul_scalar(device const X* x [[buffer(0)]],
@@ -42,8 +42,8 @@ kernel void matmul_scalar(device const X* x [[buffer(0)]],
   for (uint k0 = begin; k0 < end; k0 += kStaged) {
     Line<BITS> first;
     Line<BITS> second;
-    load_line(w, w_steps, w_at + k0, first);
-    load_line(w, w_steps, w_at + min(k0 + kChunk, end - kChunk), second);
+    load_line(w, w_steps, args.scales, w_at + k0, first);
+    load_line(w, w_steps, args.scales, w_at + min(k0 + kChunk, end - kChunk), second);
     const uint column = staged_column(k0, end, lane);
     #pragma unroll
     for (uint m = 0; m < M; ++m) {
@@ -53,20 +53,22 @@ kernel void matmul_scalar(device const X* x [[buffer(0)]],
         const uint head = column / args.source.dim;
         const uint d = column % args.source.dim;
         const float scale = args.source.kind == kSigmoidGate ? 1.0f : scales[row * args.source.heads + head];
-        stage_quad(rounded(row_elements((device const float*)(from) + long(head) * args.source.x_head_stride + d,
+        stage_quad<BITS>(rounded(row_elements((device const float*)(from) + long(head) * args.source.x_head_stride + d,
                                         weight + d,
                                         gate + long(row) * args.source.gate_stride +
                                             long(head) * args.source.gate_head_stride + d,
                                         args.source, scale)),
                    staged + m * kStaged, lane);
       } else {
-        stage_quad(load_quad(from + column), staged + m * kStaged, lane);
+        stage_quad<BITS>(load_quad(from + column), staged + m * kStaged, lane);
       }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    multiply_line<T, BITS, M>(first, (threadgroup const float*)(staged), sums);
+    threadgroup const float* columns = staged;
+    const float x_sums = staged_sums<BITS, M>(Stored<(BITS > 100)>(), args.scales, columns, lane);
+    multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), first, args.scales, columns, x_sums, 0, sums);
     if (k0 + kChunk < end) {
-      multiply_line<T, BITS, M>(second, (threadgroup const float*)(staged + kChunk), sums);
+      multiply_line<T, BITS, M>(Stored<(BITS > 100)>(), second, args.scales, columns, x_sums, 1, sums);
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
@@ -115,6 +117,24 @@ MSL_INSTANCE(matmul_scalar_direct_q4_4, matmul_scalar, bfloat, float, 4, false, 
 MSL_INSTANCE(matmul_scalar_made_q4_1, matmul_scalar, bfloat, float, 4, true, 1)
 MSL_INSTANCE(matmul_scalar_made_q4_2, matmul_scalar, bfloat, float, 4, true, 2)
 MSL_INSTANCE(matmul_scalar_made_q4_4, matmul_scalar, bfloat, float, 4, true, 4)
+MSL_INSTANCE(matmul_scalar_direct_s4_1, matmul_scalar, bfloat, float, kStored4, false, 1)
+MSL_INSTANCE(matmul_scalar_direct_s4_2, matmul_scalar, bfloat, float, kStored4, false, 2)
+MSL_INSTANCE(matmul_scalar_direct_s4_4, matmul_scalar, bfloat, float, kStored4, false, 4)
+MSL_INSTANCE(matmul_scalar_made_s4_1, matmul_scalar, bfloat, float, kStored4, true, 1)
+MSL_INSTANCE(matmul_scalar_made_s4_2, matmul_scalar, bfloat, float, kStored4, true, 2)
+MSL_INSTANCE(matmul_scalar_made_s4_4, matmul_scalar, bfloat, float, kStored4, true, 4)
+MSL_INSTANCE(matmul_scalar_direct_s8_1, matmul_scalar, bfloat, float, kStored8, false, 1)
+MSL_INSTANCE(matmul_scalar_direct_s8_2, matmul_scalar, bfloat, float, kStored8, false, 2)
+MSL_INSTANCE(matmul_scalar_direct_s8_4, matmul_scalar, bfloat, float, kStored8, false, 4)
+MSL_INSTANCE(matmul_scalar_made_s8_1, matmul_scalar, bfloat, float, kStored8, true, 1)
+MSL_INSTANCE(matmul_scalar_made_s8_2, matmul_scalar, bfloat, float, kStored8, true, 2)
+MSL_INSTANCE(matmul_scalar_made_s8_4, matmul_scalar, bfloat, float, kStored8, true, 4)
+MSL_INSTANCE(matmul_scalar_direct_s8f_1, matmul_scalar, bfloat, float, kFine8, false, 1)
+MSL_INSTANCE(matmul_scalar_direct_s8f_2, matmul_scalar, bfloat, float, kFine8, false, 2)
+MSL_INSTANCE(matmul_scalar_direct_s8f_4, matmul_scalar, bfloat, float, kFine8, false, 4)
+MSL_INSTANCE(matmul_scalar_made_s8f_1, matmul_scalar, bfloat, float, kFine8, true, 1)
+MSL_INSTANCE(matmul_scalar_made_s8f_2, matmul_scalar, bfloat, float, kFine8, true, 2)
+MSL_INSTANCE(matmul_scalar_made_s8f_4, matmul_scalar, bfloat, float, kFine8, true, 4)
 )msl",
 R"msl(#define MSL_KERNEL_matmul_scalar(BOUNDS, T, X, BITS, MADE, M) MSL_GLOBAL(BOUNDS)(const X* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) { msl_let_dependents_begin(); matmul_scalar<T, X, BITS, MADE, M>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup())); }
 #define MSL_ENTRY_matmul_scalar_f16_1 MSL_KERNEL_matmul_scalar((256), half, half, 16, false, 1)
@@ -138,6 +158,24 @@ R"msl(#define MSL_KERNEL_matmul_scalar(BOUNDS, T, X, BITS, MADE, M) MSL_GLOBAL(B
 #define MSL_ENTRY_matmul_scalar_made_q4_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, 4, true, 1)
 #define MSL_ENTRY_matmul_scalar_made_q4_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, 4, true, 2)
 #define MSL_ENTRY_matmul_scalar_made_q4_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, 4, true, 4)
+#define MSL_ENTRY_matmul_scalar_direct_s4_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored4, false, 1)
+#define MSL_ENTRY_matmul_scalar_direct_s4_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored4, false, 2)
+#define MSL_ENTRY_matmul_scalar_direct_s4_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored4, false, 4)
+#define MSL_ENTRY_matmul_scalar_made_s4_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored4, true, 1)
+#define MSL_ENTRY_matmul_scalar_made_s4_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored4, true, 2)
+#define MSL_ENTRY_matmul_scalar_made_s4_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored4, true, 4)
+#define MSL_ENTRY_matmul_scalar_direct_s8_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored8, false, 1)
+#define MSL_ENTRY_matmul_scalar_direct_s8_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored8, false, 2)
+#define MSL_ENTRY_matmul_scalar_direct_s8_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored8, false, 4)
+#define MSL_ENTRY_matmul_scalar_made_s8_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored8, true, 1)
+#define MSL_ENTRY_matmul_scalar_made_s8_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored8, true, 2)
+#define MSL_ENTRY_matmul_scalar_made_s8_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, kStored8, true, 4)
+#define MSL_ENTRY_matmul_scalar_direct_s8f_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, kFine8, false, 1)
+#define MSL_ENTRY_matmul_scalar_direct_s8f_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, kFine8, false, 2)
+#define MSL_ENTRY_matmul_scalar_direct_s8f_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, kFine8, false, 4)
+#define MSL_ENTRY_matmul_scalar_made_s8f_1 MSL_KERNEL_matmul_scalar((256), bfloat, float, kFine8, true, 1)
+#define MSL_ENTRY_matmul_scalar_made_s8f_2 MSL_KERNEL_matmul_scalar((256), bfloat, float, kFine8, true, 2)
+#define MSL_ENTRY_matmul_scalar_made_s8f_4 MSL_KERNEL_matmul_scalar((256), bfloat, float, kFine8, true, 4)
 )msl"};
 }
 }  // namespace pagoda::device::gpu::generated

@@ -1,7 +1,7 @@
 // scalar.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 6 "Shaders/scalar.h"
-#include "device/gpu/generated/matmul.h"
+# 7 "Shaders/scalar.h"
+#include "device/gpu/generated/stored.h"
 
 MSL_CONSTANT constexpr uint kScalarRows = 32;
 MSL_CONSTANT constexpr uint kStaged = 2 * kChunk;
@@ -25,14 +25,16 @@ struct Line<4> {
 };
 
 
-METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Line<16>& to) {
+METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                          ulong at, MSL_THREAD Line<16>& to) {
 
   for (uint i = 0; i < 8; ++i) {
     to.a[i] = *(MSL_DEVICE const uint4*)(w + at / 2 + 4 * i);
   }
 }
 
-METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Line<8>& to) {
+METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                          ulong at, MSL_THREAD Line<8>& to) {
 
   for (uint i = 0; i < 4; ++i) {
     to.a[i] = *(MSL_DEVICE const uint4*)(w + at / 4 + 4 * i);
@@ -40,7 +42,8 @@ METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* ste
   to.shifts = uint(steps[at / 64]);
 }
 
-METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Line<4>& to) {
+METAL_FUNC void load_line(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
+                          ulong at, MSL_THREAD Line<4>& to) {
   to.a[0] = *(MSL_DEVICE const uint4*)(w + at / 8);
   to.a[1] = *(MSL_DEVICE const uint4*)(w + at / 8 + 4);
   to.steps = ((MSL_DEVICE const uint*)(steps))[at / 64];
@@ -109,7 +112,7 @@ METAL_FUNC void tile_numbers(MSL_THREAD const Line<16>& line, MSL_THREAD const L
     numbers[2 * q + 1] = float(as_type<half>(ushort(word >> 16)));
   }
 }
-# 117 "Shaders/scalar.h"
+# 121 "Shaders/scalar.h"
 METAL_FUNC float byte_number(uint word, uint b, uint sign, float base) {
   const float magnitude = as_type<float>((word & (127u << b)) | as_type<uint>(base)) - base;
   return as_type<float>(as_type<uint>(magnitude) | (sign & 0x80000000u));
@@ -135,18 +138,24 @@ METAL_FUNC float nibble_number(uint word, uint b, float step, float base) {
   return fma(as_type<float>((word & (15u << b)) | ((150u - b) << 23)), step, base);
 }
 
-METAL_FUNC void tile_numbers(MSL_THREAD const Line<4>& line, MSL_THREAD const LineTerms<4>& terms, uint j, bfloat,
-                             MSL_THREAD float (&numbers)[8]) {
+
+template <uint BITS>
+METAL_FUNC void nibble_numbers(MSL_THREAD const Line<BITS>& line, MSL_THREAD const float (&step)[2],
+                               MSL_THREAD const float (&base)[2][3], uint j, MSL_THREAD float (&numbers)[8]) {
   const uint first = j % 2;
   const uint second = (j % 4 + 2) % 3;
 
   for (uint q = 0; q < 4; ++q) {
     const uint word = line.a[q / 2][q % 2 * 2 + j / 4];
-    numbers[2 * q] =
-        nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, terms.step[q / 2], terms.base[q / 2][first]);
+    numbers[2 * q] = nibble_number(j % 4 < 2 ? word << 8 : word, 8 + 4 * first, step[q / 2], base[q / 2][first]);
     numbers[2 * q + 1] =
-        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, terms.step[q / 2], terms.base[q / 2][second]);
+        nibble_number(j % 4 == 0 ? word : word >> 12, 8 + 4 * second, step[q / 2], base[q / 2][second]);
   }
+}
+
+METAL_FUNC void tile_numbers(MSL_THREAD const Line<4>& line, MSL_THREAD const LineTerms<4>& terms, uint j, bfloat,
+                             MSL_THREAD float (&numbers)[8]) {
+  nibble_numbers<4>(line, terms.step, terms.base, j, numbers);
 }
 
 
@@ -168,33 +177,52 @@ METAL_FUNC uint staged_column(uint k0, uint end, uint lane) {
 }
 
 
+template <uint BITS>
 METAL_FUNC void stage_quad(float4 v, MSL_THREADGROUP float* to, uint lane) {
-  const uint at = lane / 16 * kChunk + lane % 4 * 16 + lane % 16 / 4 * 2;
-  *(MSL_THREADGROUP float2*)(to + at) = float2(v.x, v.y);
-  *(MSL_THREADGROUP float2*)(to + at + 8) = float2(v.z, v.w);
+  const uint i = lane % 16;
+  const uint at = BITS > 200 ? i / 4 * 16 + i % 4 * 2
+                  : BITS > 100 ? i / 8 * 32 + i % 2 * 16 + i % 8 / 2 * 2
+                               : i % 4 * 16 + i / 4 * 2;
+  *(MSL_THREADGROUP float2*)(to + lane / 16 * kChunk + at) = float2(v.x, v.y);
+  *(MSL_THREADGROUP float2*)(to + lane / 16 * kChunk + at + 8) = float2(v.z, v.w);
+}
+
+
+template <uint M>
+METAL_FUNC void multiply_numbers(MSL_THREAD const float (&numbers)[8], MSL_THREADGROUP const float* x,
+                                 MSL_THREAD float (&sums)[M]) {
+
+  for (uint m = 0; m < M; ++m) {
+    const float4 a = *(MSL_THREADGROUP const float4*)(x + m * kStaged);
+    const float4 b = *(MSL_THREADGROUP const float4*)(x + m * kStaged + 4);
+    sums[m] = fma(numbers[0], a.x, sums[m]);
+    sums[m] = fma(numbers[1], a.y, sums[m]);
+    sums[m] = fma(numbers[2], a.z, sums[m]);
+    sums[m] = fma(numbers[3], a.w, sums[m]);
+    sums[m] = fma(numbers[4], b.x, sums[m]);
+    sums[m] = fma(numbers[5], b.y, sums[m]);
+    sums[m] = fma(numbers[6], b.z, sums[m]);
+    sums[m] = fma(numbers[7], b.w, sums[m]);
+  }
+}
+
+
+template <uint BITS, uint M>
+METAL_FUNC float staged_sums(Stored<false> kind, MSL_CONSTANT pagoda_args::Scales& scales, MSL_THREADGROUP const float* staged,
+                             uint lane) {
+  return 0.0f;
 }
 
 
 template <typename T, uint BITS, uint M>
-METAL_FUNC void multiply_line(MSL_THREAD const Line<BITS>& line, MSL_THREADGROUP const float* x, MSL_THREAD float (&sums)[M]) {
+METAL_FUNC void multiply_line(Stored<false> kind, MSL_THREAD const Line<BITS>& line, MSL_CONSTANT pagoda_args::Scales& scales,
+                              MSL_THREADGROUP const float* staged, float x_sums, uint chunk, MSL_THREAD float (&sums)[M]) {
   LineTerms<BITS> terms;
   line_terms(line, terms);
 
   for (uint j = 0; j < kChunkTiles; ++j) {
     float numbers[8];
     tile_numbers(line, terms, j, T(0.0f), numbers);
-
-    for (uint m = 0; m < M; ++m) {
-      const float4 a = *(MSL_THREADGROUP const float4*)(x + m * kStaged + 8 * j);
-      const float4 b = *(MSL_THREADGROUP const float4*)(x + m * kStaged + 8 * j + 4);
-      sums[m] = fma(numbers[0], a.x, sums[m]);
-      sums[m] = fma(numbers[1], a.y, sums[m]);
-      sums[m] = fma(numbers[2], a.z, sums[m]);
-      sums[m] = fma(numbers[3], a.w, sums[m]);
-      sums[m] = fma(numbers[4], b.x, sums[m]);
-      sums[m] = fma(numbers[5], b.y, sums[m]);
-      sums[m] = fma(numbers[6], b.z, sums[m]);
-      sums[m] = fma(numbers[7], b.w, sums[m]);
-    }
+    multiply_numbers<M>(numbers, staged + chunk * kChunk + 8 * j, sums);
   }
 }

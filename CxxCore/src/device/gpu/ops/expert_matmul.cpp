@@ -26,8 +26,10 @@ const KernelId& many_kernel(KernelFormat format) noexcept {
 
 const KernelId& scalar_kernel(KernelFormat format, int64_t tokens) noexcept {
   namespace scalar = kernels::expert_scalar;
-  static constexpr KernelId kOne[] = {scalar::bf16_1, scalar::q8_1, scalar::q4_1};
-  static constexpr KernelId kTwo[] = {scalar::bf16_2, scalar::q8_2, scalar::q4_2};
+  static constexpr KernelId kOne[] = {scalar::bf16_1, scalar::q8_1, scalar::q4_1,
+                                      scalar::s4_1,   scalar::s8_1, scalar::s8f_1};
+  static constexpr KernelId kTwo[] = {scalar::bf16_2, scalar::q8_2, scalar::q4_2,
+                                      scalar::s4_2,   scalar::s8_2, scalar::s8f_2};
   return (tokens == 1 ? kOne : kTwo)[static_cast<size_t>(format) - static_cast<size_t>(KernelFormat::bf16)];
 }
 
@@ -89,8 +91,7 @@ void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& wei
   args.x_share = as_uint(a.out.shape[0] / a.x.shape[0]);
   args.expert_rows = as_uint(weight.rows() / a.num_experts);
   const int64_t tokens = a.ids.shape[0];
-  const bool is_scalar =
-      has_scalar_products_ && is_direct && tokens <= kScalarRows && !is_stored(weight.kernel_format());
+  const bool is_scalar = has_scalar_products_ && is_direct && tokens <= kScalarRows;
   const int64_t of_weights = has_many ? kManyWeights : is_scalar ? kScalarWeights : kFewWeights;
   const int64_t width = of_weights / (a.silu_mul ? 2 : 1);  // columns per threadgroup
   launch(has_many    ? many_kernel(weight.kernel_format())

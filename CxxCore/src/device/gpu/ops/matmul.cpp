@@ -30,9 +30,9 @@ bool is_long_unpacking(const GpuWeight& weight) noexcept {
   return weight.kernel_format() == KernelFormat::q4 && weight.rows() >= kWideWeights;
 }
 
-// Whether matmul_few can compute the rows as it reads them.
-bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
-  return takes_bfloats(weight) && !is_stored(weight.kernel_format()) && a.x.shape[0] <= kMadeRows &&
+// Whether a kernel can compute the rows as it reads them; of stored formats only those for single lanes can.
+bool makes_itself(const MatmulArgs& a, const GpuWeight& weight, bool is_scalar) noexcept {
+  return takes_bfloats(weight) && (is_scalar || !is_stored(weight.kernel_format())) && a.x.shape[0] <= kMadeRows &&
          weight.rows() <= kMadeWeights;
 }
 
@@ -82,10 +82,16 @@ const KernelId& scalar_kernel(KernelFormat format, bool is_made, int64_t rows) n
   static constexpr KernelId kHalf[] = {scalar::f16_1, scalar::f16_2, scalar::f16_4};
   static constexpr KernelId kDirect[][3] = {{scalar::direct_bf16_1, scalar::direct_bf16_2, scalar::direct_bf16_4},
                                             {scalar::direct_q8_1, scalar::direct_q8_2, scalar::direct_q8_4},
-                                            {scalar::direct_q4_1, scalar::direct_q4_2, scalar::direct_q4_4}};
+                                            {scalar::direct_q4_1, scalar::direct_q4_2, scalar::direct_q4_4},
+                                            {scalar::direct_s4_1, scalar::direct_s4_2, scalar::direct_s4_4},
+                                            {scalar::direct_s8_1, scalar::direct_s8_2, scalar::direct_s8_4},
+                                            {scalar::direct_s8f_1, scalar::direct_s8f_2, scalar::direct_s8f_4}};
   static constexpr KernelId kMade[][3] = {{scalar::made_bf16_1, scalar::made_bf16_2, scalar::made_bf16_4},
                                           {scalar::made_q8_1, scalar::made_q8_2, scalar::made_q8_4},
-                                          {scalar::made_q4_1, scalar::made_q4_2, scalar::made_q4_4}};
+                                          {scalar::made_q4_1, scalar::made_q4_2, scalar::made_q4_4},
+                                          {scalar::made_s4_1, scalar::made_s4_2, scalar::made_s4_4},
+                                          {scalar::made_s8_1, scalar::made_s8_2, scalar::made_s8_4},
+                                          {scalar::made_s8f_1, scalar::made_s8f_2, scalar::made_s8f_4}};
   const size_t width = rows <= 2 ? static_cast<size_t>(rows) - 1 : 2;
   if (format == KernelFormat::f16) return kHalf[width];
   return (is_made ? kMade : kDirect)[static_cast<size_t>(format) - 2][width];
@@ -175,19 +181,17 @@ bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWe
   return true;
 }
 
-// Prepared rows are halfs there: bfloats are rounded while they are read, which costs less than a launch.
-bool GpuEncoder::takes_scalars(const GpuWeight& weight, int64_t rows, bool is_prepared) const noexcept {
-  return has_scalar_products_ && rows <= kScalarRows && !is_stored(weight.kernel_format()) &&
-         is_prepared == (weight.format() == WeightFormat::f16);
-}
-
 void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) noexcept {
   const MatmulArgs& a = product.args;
   const WeightLayout& layout = weight.layout();
-  const std::optional<MadeRows> made = made_rows(product.maker);
-  if (!made) launch_maker(product.maker);
+  // Prepared rows are halfs there: bfloats are rounded while they are read.
+  const bool may_be_scalar = has_scalar_products_ && a.x.shape[0] <= kScalarRows &&
+                             (weight.format() == WeightFormat::f16 || reads_floats(a.x, weight));
+  std::optional<MadeRows> made = made_rows(product.maker);
   const bool is_few = a.x.shape[0] <= kFewRows && (weight.rows() < kWideWeights || a.x.shape[0] <= kWideRows);
-  const bool is_made = made && !backend_.overlaps_launches() && makes_itself(a, weight);
+  const bool is_made = made && !backend_.overlaps_launches() && makes_itself(a, weight, may_be_scalar);
+  if (may_be_scalar && !is_made && weight.format() != WeightFormat::f16) made.reset();  // written as floats
+  if (!made) launch_maker(product.maker);
   const bool is_direct = is_few && !made && a.x.shape[0] <= kDirectRows && reads_floats(a.x, weight) &&
                          !(is_long_unpacking(weight) && backend_.overlaps_launches());
   const bool is_prepared = !is_made && !is_direct;
@@ -197,7 +201,7 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   if (is_made) args.x_stride = made->x.strides[0];
   if (is_made) args.source = made->source;
   const bool is_of_file = is_stored(weight.kernel_format());
-  const bool is_scalar = takes_scalars(weight, a.x.shape[0], is_prepared);
+  const bool is_scalar = may_be_scalar && is_prepared == (weight.format() == WeightFormat::f16);
   const int64_t tiles = weight_tiles(weight.rows(), is_made, is_of_file && !is_direct);
   // Tiles of 128 rows of weights, if there are enough of them to keep a large GPU busy.
   const int64_t groups_of_rows = ceil_divide(args.rows, kRowsTile);

@@ -35,7 +35,6 @@ class SoftwareBackend final : public Backend, private Pending {
   LaneSums lane_sums() const noexcept override { return LaneSums::equal; }  // shim/software/matrix.h
   bool has_wide_products() const noexcept override { return options_.has_wide_products; }
 
-  void set_options(const Options& options) noexcept { options_ = options; }  // does not change the number of threads
   uint64_t num_launches() const noexcept { return num_launches_; }
   uint64_t num_barriers() const noexcept { return num_barriers_; }
 

@@ -2,9 +2,9 @@
 #include "base/assign_or_return.h"
 #include "device/gpu/dry_device.h"
 #include "device/gpu/gpu_device.h"
-#include "device/gpu/include/pagoda_gpu.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/optional_devices.h"
+#include "pagoda_gpu.h"
 
 namespace pagoda::device::gpu::software {
 namespace {

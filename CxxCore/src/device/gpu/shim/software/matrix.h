@@ -52,14 +52,14 @@ MSL_FN void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, T* dst, ulong ld
   (transpose ? p[c * ld + r] : p[r * ld + c]) = m.msl_e[0];
   (transpose ? p[(c + 1) * ld + r] : p[r * ld + c + 1]) = m.msl_e[1];
 }
-// sum + a * b, rounded once if both are of 16 bits, as scalar.h assumes: then the product is exact unless it is tiny or
-// too large for a float.
+// sum + a * b, rounded once, as scalar.h assumes. The product of numbers of 16 bits is exact unless it is tiny or too
+// large for a float, and so is that with a zero.
 template <typename TA, typename TB>
 MSL_FN float msl_add_product(float sum, float a, float b) {
   const float product = a * b;
   const float size = ::fabsf(product);
-  if (sizeof(TA) > 2 || sizeof(TB) > 2 || (size >= 0x1p-100f && size <= 0x1p100f)) return sum + product;
-  return ::fmaf(a, b, sum);
+  const bool is_exact = sizeof(TA) == 2 && sizeof(TB) == 2 && size >= 0x1p-100f && size <= 0x1p100f;
+  return is_exact || a == 0.0f || b == 0.0f ? sum + product : ::fmaf(a, b, sum);
 }
 // D = A B + C, accumulated in float.
 template <typename TD, typename TA, typename TB, typename TC>

@@ -1,0 +1,2 @@
+// Compiled as one file; Tools/native/join.py writes this list.
+#include "../../CxxCoreTests/model/qwen4_files_test.cpp"
