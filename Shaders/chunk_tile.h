@@ -111,7 +111,7 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     if (k0 + kChunk < padded_cols) {
 #pragma unroll
       for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
+        load_share(w, w_steps, scales, w_at[i], k0 + kChunk, w_next[i]);
       }
 #pragma unroll
       for (uint i = 0; i < X_SHARES; ++i) {

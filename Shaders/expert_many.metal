@@ -35,7 +35,7 @@ kernel void expert_many(device const T* x [[buffer(0)]],
   #pragma unroll
   for (uint i = 0; i < kShares; ++i) {
     w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
-    load_share(w, w_steps, args.matmul.scales, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.matmul.scales, w_at[i], 0, w_next[i]);
   }
   ulong x_at[1];
   x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);

@@ -10,8 +10,8 @@
 // are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order of s.
 // simdgroup matrices are not used, because their internal order is unknown.
 //
-// 8 adjacent lanes share a column of S: lane `part` of them has the dims 4 (part + 8 i) .. + 3 for all i. Of the two
-// kinds of sums, the lower four lanes keep S^T k (0) and the upper four S^T q (1).
+// 8 lanes share a column of S, adjacent ones or, in gdn_prefill, lanes four apart: lane `part` of them has the dims
+// 4 (part + 8 i) .. + 3 for all i. In gdn_decode the lower four keep S^T k (kind 0) and the upper four S^T q (1).
 // state: [slots, v_heads] of panels [dk][up to 32], of floats or bfloats (S); k_rows: [slots, k_heads, 16, dk]; u_rows:
 // [slots, v_heads, 16, dv]; g_rows: [slots, v_heads, 16]
 #pragma once
@@ -39,29 +39,40 @@ METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
 
-// Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
-// Lane p of a group ends up with the sum of x[p / (P / N)].
-template <uint N, uint P>
-METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+// Sums x[i] over the P lanes of a group, which are STRIDE apart, pairing lanes P/2 places apart, then P/4, down to 1:
+// the same bits for every N and KEEP. Half of the sums go to each lane of a pair until KEEP are left, then all to both:
+// lane p of a group ends up with the sums of x[j KEEP] .. of its j-th part of them, in x[0 .. KEEP - 1].
+template <uint N, uint P, uint KEEP, uint STRIDE>
+METAL_FUNC void fold_to(thread float (&x)[N], uint lane) {
   uint n = N;
 #pragma unroll
   for (uint m = P / 2; m > 0; m /= 2) {
-    if (n > 1) {
+    const uint apart = m * STRIDE;
+    if (n > KEEP) {
       n /= 2;
-      const uint high = 0u - (lane / m & 1u);
+      const uint high = 0u - (lane / apart & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
         // Only saves work: results of the others are not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
-          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+          x[i] = keep + simd_shuffle_xor(send, ushort(apart));
         }
       }
     } else {
-      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+#pragma unroll
+      for (uint i = 0; i < KEEP; ++i) {
+        x[i] = x[i] + simd_shuffle_xor(x[i], ushort(apart));
+      }
     }
   }
+}
+
+// Adjacent lanes, one sum each: lane p of a group ends up with the sum of x[p / (P / N)].
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  fold_to<N, P, 1, 1>(x, lane);
   return x[0];
 }
 

@@ -1,20 +1,23 @@
 // gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
 #include "gdn.h"
 
-constant constexpr uint kColumns = 16;  // per threadgroup: 4 for each simdgroup
+constant constexpr uint kSums = 8;              // of a lane at a time, of several tokens
+constant constexpr uint kStride = 32 / kSplit;  // between lanes that share a column: adjacent lanes read the same keys
 
-// A thread's prefetched part of the next block.
+// A thread's prefetched part of the next block, for NC columns per lane.
+template <uint NC>
 struct NextBlock {
   float4 rows[8];  // of keys, and of queries if there is space for them
   float gate[kGateFloats / 128];
-  float v[2];
+  float v[2 * NC];
 };
 
 // rows, gate: of the block. v: at the threadgroup's first column; row0: index of the block's row 0 among the sequence's
 // tokens
+template <uint NC>
 METAL_FUNC void load_block(device const float* rows, device const float* gate, device const float* v, int row0,
                            int tokens, uint num_columns, uint tid, constant pagoda_args::Gdn& args,
-                           thread NextBlock& to) {
+                           thread NextBlock<NC>& to) {
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     to.rows[i] = *(device const float4*)(rows + 4 * (tid + 128 * i));
@@ -24,15 +27,42 @@ METAL_FUNC void load_block(device const float* rows, device const float* gate, d
     to.gate[i] = gate[tid + 128 * i];
   }
 #pragma unroll
-  for (uint i = 0; i < 2; ++i) {
+  for (uint i = 0; i < 2 * NC; ++i) {
+    const uint at = tid + 128 * i;
     // Missing rows and columns are clamped to existing ones, and unused.
-    const int row = clamp(row0 + int(tid / kColumns + 8 * i), 0, tokens - 1);
-    to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
+    const int row = clamp(row0 + int(at / (16 * NC)), 0, tokens - 1);
+    to.v[i] = v[long(row) * args.v_stride + min(at % (16 * NC), num_columns - 1)];
   }
 }
 
-// Walks the blocks of a sequence with S in registers, prefetching the next block. Grid: [dv / 16, v_heads, sequences]
-template <typename S, uint D>
+METAL_FUNC void set_four(float4 from, thread float (&to)[4]) {
+  to[0] = from.x;
+  to[1] = from.y;
+  to[2] = from.z;
+  to[3] = from.w;
+}
+
+// Adds dims i .. i + 3 of a lane's part to x[c T + t], the product of column c and row t.
+template <uint NC, uint T, uint PER>
+METAL_FUNC void add_dims(thread const float (&s)[NC][PER], uint i, thread const float (&rows)[T][4],
+                         thread float (&x)[NC * T]) {
+#pragma unroll
+  for (uint t = 0; t < T; ++t) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      const uint j = c * T + t;
+      x[j] = i == 0 ? s[c][0] * rows[t][0] : fma(s[c][i], rows[t][0], x[j]);
+#pragma unroll
+      for (uint d = 1; d < 4; ++d) {
+        x[j] = fma(s[c][i + d], rows[t][d], x[j]);
+      }
+    }
+  }
+}
+
+// Walks the blocks of a sequence with S in registers, NC columns per lane, prefetching the next block.
+// Grid: [dv / (16 NC), v_heads, sequences]
+template <typename S, uint D, uint NC>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         device const int* cu_seqlens [[buffer(1)]],
@@ -51,9 +81,12 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint PER = D / kSplit;
+  constexpr uint COLUMNS = 16 * NC;    // of the threadgroup
+  constexpr uint TOKENS = kSums / NC;  // multiplied at a time
+  constexpr uint TURNS = kBlock / TOKENS;
   threadgroup float x_tile[32 * 128];  // keys; with 128 dims, queries too
   threadgroup float gate[kGateFloats];
-  threadgroup float v_tile[kBlock * kColumns];
+  threadgroup float v_tile[kBlock * COLUMNS];
 
   const uint head = tg.y;
   const int begin = cu_seqlens[tg.z];
@@ -67,29 +100,33 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const long slot = state_slots[tg.z];
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
-  const uint part = lane % kSplit;
-  const uint kind = part / 4;
-  const uint tile_column = sg * 4 + lane / kSplit;
-  const uint num_columns = min(kColumns, args.dv - tg.x * kColumns);
+  const uint part = lane / kStride;
+  const uint own = part / TOKENS;  // of the lane's columns: the one whose rows it computes
+  const uint first_column = (sg * kStride + lane % kStride) * NC;  // in the threadgroup
+  const uint tile_column = first_column + own;
+  const uint num_columns = min(COLUMNS, args.dv - tg.x * COLUMNS);
   const bool is_inside = tile_column < num_columns;
-  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);  // those past the end repeat the last one
+  const uint column = tg.x * COLUMNS + min(tile_column, num_columns - 1);  // those past the end repeat the last one
   const uint panel = column / kPanel * kPanel;
   const uint width = min(kPanel, args.dv - panel);
 
-  device S* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk + (column - panel);
+  device S* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
+                   (tg.x * COLUMNS - panel);
   device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
-  device const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
+  device const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * COLUMNS;
   const long first = first_block(cu_seqlens, tg.z);
   device const float* k_from = rows + (first * args.k_heads + k_head) * 2 * kBlock * D;
   device const float* gate_from = gates + (first * args.v_heads + head) * kGateFloats;
   const long k_step = long(args.k_heads) * 2 * kBlock * D;
   const long gate_step = long(args.v_heads) * kGateFloats;
 
-  float s[1][PER];
-  load_state<S, PER>((device const S*)(s_at), width, args.dk, part, s[0]);
-  NextBlock next;
-  load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
+  float s[NC][PER];
+  #pragma unroll
+  for (uint c = 0; c < NC; ++c) {
+    load_state<S, PER>((device const S*)(s_at + min(first_column + c, num_columns - 1)), width, args.dk, part, s[c]);
+  }
+  NextBlock<NC> next;
+  load_block<NC>(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
 
   for (uint block = 0; block < blocks; ++block) {
     const int row0 = int(block * kBlock) - start;
@@ -104,92 +141,130 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     for (uint i = 0; i < kGateFloats / 128; ++i) {
       gate[tid + 128 * i] = next.gate[i];
     }
-    v_tile[tid] = next.v[0];
-    v_tile[tid + 128] = next.v[1];
+    #pragma unroll
+    for (uint i = 0; i < 2 * NC; ++i) {
+      v_tile[tid + 128 * i] = next.v[i];
+    }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     // Only saves work: there is no next block after the last.
     if (block + 1 < blocks) {
       k_from += k_step;
       gate_from += gate_step;
-      load_block(k_from, gate_from, v_at, row0 + int(kBlock), tokens, num_columns, tid, args, next);
+      load_block<NC>(k_from, gate_from, v_at, row0 + int(kBlock), tokens, num_columns, tid, args, next);
     }
 
-    float acc[kBlock];
+    float u[kBlock];  // of the lane's own column
     #pragma unroll
-    for (uint t = 0; t < kBlock; ++t) {
-      float k[PER];
-      float q[PER];
-      load_part<PER>((threadgroup const float*)(x_tile + t * D), part, k);
-      if (D == 128) {
-        load_part<PER>((threadgroup const float*)(x_tile + (kBlock + t) * 128), part, q);
-      } else {
+    for (uint turn = 0; turn < TURNS; ++turn) {
+      float x[kSums];
+      #pragma unroll
+      for (uint i = 0; i < PER; i += 4) {
+        float k[TOKENS][4];
         #pragma unroll
-        for (uint i = 0; i < PER; i += 4) {
-          const float4 f = *(device const float4*)(q_from + t * D + dim_of(part, i));
-          q[i] = f.x;
-          q[i + 1] = f.y;
-          q[i + 2] = f.z;
-          q[i + 3] = f.w;
+        for (uint t = 0; t < TOKENS; ++t) {
+          set_four(*(threadgroup const float4*)(x_tile + (turn * TOKENS + t) * D + dim_of(part, i)), k[t]);
         }
+        add_dims<NC, TOKENS, PER>(s, i, k, x);
       }
-      const float y = state_times<1, PER>(s, k, q, lane);
-      acc[t] = begin_row(kind, gate[kDecays + t], y, v_tile[t * kColumns + tile_column]);
       keep_loads_here();
+      fold_to<kSums, kSplit, TOKENS, kStride>(x, lane);
+      #pragma unroll
+      for (uint t = 0; t < TOKENS; ++t) {
+        const uint row = turn * TOKENS + t;
+        u[row] = begin_row(0, gate[kDecays + row], x[t], v_tile[row * COLUMNS + tile_column]);
+      }
+    }
+    float o[TURNS];  // of the lane's own rows
+    #pragma unroll
+    for (uint turn = 0; turn < TURNS; ++turn) {
+      float x[kSums];
+      #pragma unroll
+      for (uint i = 0; i < PER; i += 4) {
+        float q[TOKENS][4];
+        #pragma unroll
+        for (uint t = 0; t < TOKENS; ++t) {
+          const uint row = turn * TOKENS + t;
+          if (D == 128) {
+            set_four(*(threadgroup const float4*)(x_tile + (kBlock + row) * 128 + dim_of(part, i)), q[t]);
+          } else {
+            set_four(*(device const float4*)(q_from + row * D + dim_of(part, i)), q[t]);
+          }
+        }
+        add_dims<NC, TOKENS, PER>(s, i, q, x);
+      }
+      keep_loads_here();
+      fold_to<kSums, kSplit, 1, kStride>(x, lane);
+      o[turn] = begin_row(1, gate[kDecays + turn * TOKENS + part % TOKENS], x[0], 0.0f);
     }
 
     // Row r is final once all rows before it have been added; then it is added to the rows after it.
-    float u[kBlock];
     #pragma unroll
     for (uint r = 0; r < kBlock; ++r) {
-      u[r] = from_first_half(acc[r] * gate[kBetas + r], lane);
+      u[r] = u[r] * gate[kBetas + r];
       if (r < lo) {
         u[r] = u_at[r * args.dv];
       }
       #pragma unroll
       for (uint t4 = 0; t4 < kBlock; t4 += 4) {
-        const float4 c4 =
-            *(threadgroup const float4*)(gate + kCoefficients + (kind * kBlock + r) * kBlock + t4);
+        const float4 c4 = *(threadgroup const float4*)(gate + kCoefficients + r * kBlock + t4);
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
         #pragma unroll
         for (uint j = 0; j < 4; ++j) {
-          // Only saves work: earlier rows have a coefficient of zero.
-          if (t4 + j >= r) {
-            acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
+          if (t4 + j > r) {
+            u[t4 + j] = fma(c[j], u[r], u[t4 + j]);
           }
         }
       }
-      keep_loads_here();
     }
-    // Each of the four lanes that share a column's outputs writes every fourth row.
     #pragma unroll
-    for (uint i = 0; i < 4; ++i) {
-      const uint t = 4 * i + part % 4;
-      const float low = part % 2 == 0 ? acc[4 * i] : acc[4 * i + 1];
-      const float high = part % 2 == 0 ? acc[4 * i + 2] : acc[4 * i + 3];
-      if (kind == 1 && t >= lo && t < hi && is_inside) {
-        out[long(begin + row0 + int(t)) * args.out_stride + head * args.out_head_stride + column] =
-            part % 4 < 2 ? low : high;
+    for (uint turn = 0; turn < TURNS; ++turn) {
+      const uint t = turn * TOKENS + part % TOKENS;
+      #pragma unroll
+      for (uint r = 0; r < (turn + 1) * TOKENS; ++r) {
+        // Only saves work: earlier rows have a coefficient of zero.
+        if (r <= t) {
+          o[turn] = fma(gate[kCoefficients + (kBlock + r) * kBlock + t], u[r], o[turn]);
+        }
+      }
+      if (t >= lo && t < hi && is_inside) {
+        out[long(begin + row0 + int(t)) * args.out_stride + head * args.out_head_stride + column] = o[turn];
       }
     }
 
     if (hi == kBlock) {
-      scale_state<PER>(s[0], gate[kDecays + kBlock - 1]);
+      #pragma unroll
+      for (uint c = 0; c < NC; ++c) {
+        scale_state<PER>(s[c], gate[kDecays + kBlock - 1]);
+      }
       #pragma unroll
       for (uint r = 0; r < kBlock; ++r) {
         float k[PER];
         load_part<PER>((threadgroup const float*)(x_tile + r * D), part, k);
-        add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
+        const float weighted = gate[kWeights + r] * u[r];
+        if (NC == 1) {
+          add_row<PER>(s[0], k, weighted);
+        } else {
+          const float other = simd_shuffle_xor(weighted, ushort(TOKENS * kStride));
+          add_row<PER>(s[0], k, own == 0 ? weighted : other);
+          add_row<PER>(s[NC - 1], k, own == 0 ? other : weighted);
+        }
         keep_loads_here();
       }
-      round_state<S, PER>(s[0]);
+      #pragma unroll
+      for (uint c = 0; c < NC; ++c) {
+        round_state<S, PER>(s[c]);
+      }
     }
     // Each entry keeps the last row written to it: one of the last block, or else one of the block before. Rows from
     // before this step are not written again: other lanes may still read them.
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
-    #pragma unroll
-    for (uint t = 0; t < kBlock; ++t) {
-      if (t >= keep && t < hi && t % kSplit == part && is_inside) {
-        u_at[t * args.dv] = u[t];
+    // Only saves work: most blocks keep nothing.
+    if (keep < hi) {
+      #pragma unroll
+      for (uint t = 0; t < kBlock; ++t) {
+        if (t >= keep && t < hi && t % TOKENS == part % TOKENS && is_inside) {
+          u_at[t * args.dv] = u[t];
+        }
       }
     }
     if (tg.x == 0) {
@@ -207,12 +282,25 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // tiles and old rows have been read
   }
-  if (uint(start + tokens) >= kBlock && is_inside) {
-    store_state<S, PER>(s_at, width, args.dk, part, s[0]);
+  if (uint(start + tokens) >= kBlock) {
+    #pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      if (first_column + c < num_columns) {
+        store_state<S, PER>(s_at + first_column + c, width, args.dk, part, s[c]);
+      }
+    }
   }
 }
 
-template [[host_name("gdn_prefill_f32_128")]] kernel decltype(gdn_prefill<float, 128>) gdn_prefill<float, 128>;
-template [[host_name("gdn_prefill_f32_256")]] kernel decltype(gdn_prefill<float, 256>) gdn_prefill<float, 256>;
-template [[host_name("gdn_prefill_bf16_128")]] kernel decltype(gdn_prefill<bfloat, 128>) gdn_prefill<bfloat, 128>;
-template [[host_name("gdn_prefill_bf16_256")]] kernel decltype(gdn_prefill<bfloat, 256>) gdn_prefill<bfloat, 256>;
+template [[host_name("gdn_prefill_f32_128_1")]]
+kernel decltype(gdn_prefill<float, 128, 1>) gdn_prefill<float, 128, 1>;
+template [[host_name("gdn_prefill_f32_128_2")]]
+kernel decltype(gdn_prefill<float, 128, 2>) gdn_prefill<float, 128, 2>;
+template [[host_name("gdn_prefill_f32_256_1")]]
+kernel decltype(gdn_prefill<float, 256, 1>) gdn_prefill<float, 256, 1>;
+template [[host_name("gdn_prefill_bf16_128_1")]]
+kernel decltype(gdn_prefill<bfloat, 128, 1>) gdn_prefill<bfloat, 128, 1>;
+template [[host_name("gdn_prefill_bf16_128_2")]]
+kernel decltype(gdn_prefill<bfloat, 128, 2>) gdn_prefill<bfloat, 128, 2>;
+template [[host_name("gdn_prefill_bf16_256_1")]]
+kernel decltype(gdn_prefill<bfloat, 256, 1>) gdn_prefill<bfloat, 256, 1>;

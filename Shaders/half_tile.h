@@ -45,7 +45,7 @@ template <uint BITS>
 METAL_FUNC void load_half(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
                           ulong at, uint h, thread Share<BITS>& to) {
   for (uint first = h; first == 0; ++first) {  // a share has both halves: loaded once
-    load_share(w, steps, scales, at, to);
+    load_share(w, steps, scales, at, 0, to);
   }
 }
 

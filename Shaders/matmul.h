@@ -43,23 +43,25 @@ struct Share<4> {
   uint steps;
 };
 
-// at: index of its first element in the matrix, a multiple of 16
+// at: index of an element in the matrix, a multiple of 16; columns: from there to the share's first, a multiple of 64.
+// A matrix has fewer than 2^32 words: sums of 32 bits take a quarter of the instructions.
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<16>& to) {
-  to.a = *(device const uint4*)(w + at / 2);
-  to.b = *(device const uint4*)(w + at / 2 + 4);
+                           ulong at, uint columns, thread Share<16>& to) {
+  device const uint* words = w + (uint(at / 2) + columns / 2);
+  to.a = *(device const uint4*)(words);
+  to.b = *(device const uint4*)(words + 4);
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<8>& to) {
-  to.a = *(device const uint4*)(w + at / 4);
-  to.shift = uint(((device const uchar*)(steps))[at / 32]);
+                           ulong at, uint columns, thread Share<8>& to) {
+  to.a = *(device const uint4*)(w + (uint(at / 4) + columns / 4));
+  to.shift = uint(((device const uchar*)(steps))[uint(at / 32) + columns / 32]);
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<4>& to) {
-  to.a = *(device const uint2*)(w + at / 8);
-  to.steps = uint(steps[at / 32]);
+                           ulong at, uint columns, thread Share<4>& to) {
+  to.a = *(device const uint2*)(w + (uint(at / 8) + columns / 8));
+  to.steps = uint(steps[uint(at / 32) + columns / 32]);
 }
 
 METAL_FUNC void share_words(thread const Share<16>& share, constant pagoda_args::Scales& scales,
@@ -101,15 +103,14 @@ struct NibbleTerms {
 };
 
 METAL_FUNC NibbleTerms nibble_terms(uint steps) {
-  const float step = float(steps & 0xffu);
-  const float offset = float(steps >> 8) - 128.0f;
   NibbleTerms terms;
 #ifdef __MSL_PAIRED_MMA__
-  terms.step = pack_exact(step, step);
-  terms.offset = pack_exact(offset, offset);
+  // Bytes as the last bits of 2^23 + step and of 2^23 + 256 (offset + 128): without a conversion.
+  terms.step = msl_twice(as_type<float>(and_or(steps, 0xffu, 0x4b000000u)) - 8388608.0f);
+  terms.offset = msl_twice(fma(as_type<float>(and_or(steps, 0xff00u, 0x4b000000u)), 1.0f / 256.0f, -32896.0f));
 #else
-  terms.step = step;
-  terms.offset = fma(step, -16.0f, offset);
+  terms.step = float(steps & 0xffu);
+  terms.offset = fma(terms.step, -16.0f, float(steps >> 8) - 128.0f);
 #endif
   return terms;
 }
@@ -118,7 +119,7 @@ METAL_FUNC NibbleTerms nibble_terms(uint steps) {
 // offset, which a bfloat holds exactly. As floats that takes one fused product per weight: 16 * step has too many bits
 // for a bfloat, but not for a float.
 METAL_FUNC uint pair_of_nibbles(uint nibbles, thread const NibbleTerms& terms) {
-  const uint numbers = (nibbles & 0x00780078u) | 0x41804180u;
+  const uint numbers = and_or(nibbles, 0x00780078u, 0x41804180u);
 #ifdef __MSL_PAIRED_MMA__
   return fma_bfloats(fma_bfloats(0x3f803f80u, 0xc180c180u, numbers), terms.step, terms.offset);
 #else
@@ -149,7 +150,7 @@ METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, 
     const uint k = min(k0 + u * kChunk, end - kChunk);
 #pragma unroll
     for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, scales, w_at[i] + k, share[u][i]);
+      load_share(w, w_steps, scales, w_at[i], k, share[u][i]);
     }
   }
 }

@@ -61,7 +61,7 @@ kernel void matmul_tensor(device const T* x [[buffer(0)]],
       uint words[kChunkTiles];
       load_x<BITS>(x + x_at[i] + k0, words);
       store_words(words, staged + (stage_row + 32 * i) * LD + stage_column / 2);
-      load_share(w, w_steps, args.scales, w_at[i] + k0, share);
+      load_share(w, w_steps, args.scales, w_at[i], k0, share);
       share_words(share, args.scales, words);
       store_words(words, staged + (ROWS + stage_row + 32 * i) * LD + stage_column / 2);
     }

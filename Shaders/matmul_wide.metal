@@ -73,7 +73,7 @@ kernel void matmul_wide(device const T* x [[buffer(0)]],
   #pragma unroll
   for (uint i = 0; i < 2; ++i) {
     w_at[i] = ulong(weight_row(args, tile, 8 * i + lane / 4, 16)) * args.padded_cols + lane % 4 * 16;
-    load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.scales, w_at[i], 0, w_next[i]);
   }
   SumTile total[2][TILES];
   multiply_wide<T, BITS, TILES>(total, (device const uint*)(x) + ulong(m0) * (kChunk / 2), w, w_steps, rows, rows - m0,

@@ -56,7 +56,7 @@ struct Share<kFine8> {
 };
 
 METAL_FUNC device const uint* record_of(device const ushort* steps, constant pagoda_args::Scales& scales, ulong at) {
-  return (device const uint*)(steps) + (at >> scales.log_unit) * scales.words;
+  return (device const uint*)(steps) + uint(at >> scales.log_unit) * scales.words;
 }
 
 // The second word of a chunk in its record.
@@ -65,26 +65,29 @@ METAL_FUNC uint second_of(constant pagoda_args::Scales& scales, ulong at) {
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<kStored4>& to) {
+                           ulong row, uint columns, thread Share<kStored4>& to) {
+  const ulong at = row + columns;
   device const uint* record = record_of(steps, scales, at);
-  to.a = *(device const uint2*)(w + at / 8);
+  to.a = *(device const uint2*)(w + (uint(row / 8) + columns / 8));
   to.first = record[0];
   to.second = record[second_of(scales, at)];
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<kStored8>& to) {
+                           ulong row, uint columns, thread Share<kStored8>& to) {
+  const ulong at = row + columns;
   device const uint* record = record_of(steps, scales, at);
-  to.a = *(device const uint4*)(w + at / 4);
+  to.a = *(device const uint4*)(w + (uint(row / 4) + columns / 4));
   to.first = record[0];
   to.second = record[second_of(scales, at)];
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<kFine8>& to) {
+                           ulong row, uint columns, thread Share<kFine8>& to) {
+  const ulong at = row + columns;
   device const uint* record = record_of(steps, scales, at);
   const uint second = second_of(scales, at);
-  to.a = *(device const uint4*)(w + at / 4);
+  to.a = *(device const uint4*)(w + (uint(row / 4) + columns / 4));
   to.first = record[0];
   to.second = record[second];
   to.third = record[second + scales.step / 2];  // without minima, the same again
@@ -92,7 +95,7 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, con
 
 // Two nibbles, bits 3 to 6 and 19 to 22 of `nibbles`: each becomes the bfloat 16 + nibble, plus `shift`.
 METAL_FUNC uint pair_of_codes(uint nibbles, uint shift) {
-  return fma_bfloats(0x3f803f80u, shift, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(0x3f803f80u, shift, and_or(nibbles, 0x00780078u, 0x41804180u));
 }
 
 METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda_args::Scales& scales,

@@ -34,6 +34,15 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 // Packs two numbers that bfloats hold exactly: the low halves of their words are zero, so none is masked.
 METAL_FUNC uint pack_exact(float first, float second) { return as_type<uint>(first) >> 16 | as_type<uint>(second); }
 
+// (a & mask) | bits
+METAL_FUNC uint and_or(uint a, uint mask, uint bits) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_and_or(a, mask, bits);
+#else
+  return (a & mask) | bits;
+#endif
+}
+
 // a * b + c of two bfloats each, for sums that bfloats hold exactly.
 METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
 #ifdef __MSL_PAIRED_MMA__

@@ -75,7 +75,7 @@ METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const ui
     const uint next = min(k + 1, chunks - 1) * kChunk;
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
-      load_share(w, w_steps, args.scales, w_at[i] + next, w_next[i]);
+      load_share(w, w_steps, args.scales, w_at[i], next, w_next[i]);
       msl_prefetch((device const uchar*)(w) + (w_at[i] + min(k + AHEAD, chunks - 1) * kChunk) * BITS / 8);
     }
     const ulong right = msl_swizzled_rows(ring.await(k));
@@ -130,7 +130,7 @@ METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const ui
     uint x_words[TILES][kChunkTiles];
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
-      load_share(w, w_steps, args.scales, w_at[i] + k0, w_next[i]);
+      load_share(w, w_steps, args.scales, w_at[i], k0, w_next[i]);
       share_words(w_next[i], args.scales, words[i]);
     }
 #pragma unroll

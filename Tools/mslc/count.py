@@ -34,7 +34,7 @@ UNPACK = """#include "stored.h"
 template <uint BITS>
 kernel void unpack(device const uint* w [[buffer(0)]], device const ushort* steps [[buffer(1)]], device uint* to [[buffer(2)]], constant pagoda_args::Scales& scales [[buffer(3)]]) {
   Share<BITS> share;
-  load_share(w, steps, scales, 0, share);
+  load_share(w, steps, scales, 0, 0, share);
   uint words[kChunkTiles];
   share_words(share, scales, words);
 #pragma unroll
@@ -48,7 +48,7 @@ kernel void unpack_stored(device const uint* w [[buffer(0)]], device const ushor
     return;
   }
   Share<BITS> share;
-  load_share(w, steps, scales, 0, share);
+  load_share(w, steps, scales, 0, 0, share);
   uint words[kChunkTiles];
   float terms[TERMS];
   share_terms(share, scales, terms);

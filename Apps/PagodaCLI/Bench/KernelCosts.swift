@@ -118,10 +118,12 @@ package struct KernelCosts {
     gdn_decode_conv_f32_256 235 4224
     gdn_decode_f32_128 148 1156
     gdn_decode_f32_256 228 2180
-    gdn_prefill_bf16_128 409 19968
-    gdn_prefill_bf16_256 490 19968
-    gdn_prefill_f32_128 409 19968
-    gdn_prefill_f32_256 490 19968
+    gdn_prefill_bf16_128_1 394 19968
+    gdn_prefill_bf16_128_2 438 20992
+    gdn_prefill_bf16_256_1 533 19968
+    gdn_prefill_f32_128_1 394 19968
+    gdn_prefill_f32_128_2 438 20992
+    gdn_prefill_f32_256_1 533 19968
     gdn_prepare_128 217 10240
     gdn_prepare_256 381 18432
     gelu 6 0

@@ -44,7 +44,8 @@ PAGODA_TEST(conformance_gdn) {
               {2, 4, 24, 40, 1.0f, DType::bf16},
               {1, 3, 5, 70, 1.0f, DType::bf16},
               {1, 2, 128, 128, 1.0f, DType::bf16},
-              {1, 1, 200, 20, 2.0f, DType::bf16}};
+              {1, 1, 200, 20, 2.0f, DType::bf16},
+              {2, 40, 24, 40}};  // two columns per lane on GPUs
   const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}}, spoiling{{0}, {192}};
   for (const auto& row : rows)
     compare("gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}) + " " + text(row.state), recurrent_over(row.state),

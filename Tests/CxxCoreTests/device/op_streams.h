@@ -38,29 +38,30 @@ class ConvStream final : public Stream {
 
 class GdnStream final : public Stream {
  public:
-  GdnStream(const std::string& device, int threads, int64_t dk, int64_t dv, DType state = DType::f32)
-      : rig_(device, threads), dk_(dk), dv_(dv) {
+  GdnStream(const std::string& device, int threads, int64_t dk, int64_t dv, DType state = DType::f32,
+            int64_t v_heads = 4)
+      : rig_(device, threads), dk_(dk), dv_(dv), v_heads_(v_heads) {
     Random random(21);
     qkv_ = random.normal(kTokens * width());
-    ab_ = random.normal(kTokens * 2 * kVHeads);
-    a_log_ = rig_.floats(random.normal(kVHeads), {kVHeads});
-    dt_bias_ = rig_.floats(std::vector<float>(kVHeads, -3.0f), {kVHeads});
-    state_ = rig_.zeros(state, {3, kVHeads, dk, dv});
+    ab_ = random.normal(kTokens * 2 * v_heads_);
+    a_log_ = rig_.floats(random.normal(v_heads_), {v_heads_});
+    dt_bias_ = rig_.floats(std::vector<float>(v_heads_, -3.0f), {v_heads_});
+    state_ = rig_.zeros(state, {3, v_heads_, dk, dv});
     k_rows_ = rig_.zeros(DType::f32, {3, kKHeads, 16, dk});
-    u_rows_ = rig_.zeros(DType::f32, {3, kVHeads, 16, dv});
-    g_rows_ = rig_.zeros(DType::f32, {3, kVHeads, 16});
+    u_rows_ = rig_.zeros(DType::f32, {3, v_heads_, 16, dv});
+    g_rows_ = rig_.zeros(DType::f32, {3, v_heads_, 16});
   }
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {
     using device::slice, device::split_last;
     const int64_t keys = kKHeads * dk_;
     const Tensor qkv = rows_with_neighbour(rig_, noise_, qkv_, width(), begin, count, neighbour, num_wrong);
-    const Tensor ab = rows_with_neighbour(rig_, noise_, ab_, 2 * kVHeads, begin, count, neighbour, num_wrong);
-    const Tensor out = rig_.zeros(DType::f32, {neighbour + count, kVHeads, dv_});
+    const Tensor ab = rows_with_neighbour(rig_, noise_, ab_, 2 * v_heads_, begin, count, neighbour, num_wrong);
+    const Tensor out = rig_.zeros(DType::f32, {neighbour + count, v_heads_, dv_});
     CHECK_OK(ops::gdn(
         rig_.encoder(),
         {split_last(slice(qkv, 1, 0, keys), kKHeads, dk_), split_last(slice(qkv, 1, keys, keys), kKHeads, dk_),
-         split_last(slice(qkv, 1, 2 * keys, kVHeads * dv_), kVHeads, dv_), slice(ab, 1, 0, kVHeads),
-         slice(ab, 1, kVHeads, kVHeads), a_log_, dt_bias_,
+         split_last(slice(qkv, 1, 2 * keys, v_heads_ * dv_), v_heads_, dv_), slice(ab, 1, 0, v_heads_),
+         slice(ab, 1, v_heads_, v_heads_), a_log_, dt_bias_,
          sequences_at_slot_2(rig_, batch_of(begin, count, neighbour), 16, 8), state_, k_rows_, u_rows_, g_rows_, out}));
     CHECK_OK(rig_.finish());
     return last_rows(rig_.bytes(out), count, neighbour + count);
@@ -75,11 +76,11 @@ class GdnStream final : public Stream {
   }
 
  private:
-  static constexpr int64_t kKHeads = 2, kVHeads = 4;
-  int64_t width() const { return 2 * kKHeads * dk_ + kVHeads * dv_; }
+  static constexpr int64_t kKHeads = 2;
+  int64_t width() const { return 2 * kKHeads * dk_ + v_heads_ * dv_; }
   Rig rig_;
   Random noise_{22};
-  int64_t dk_, dv_;
+  int64_t dk_, dv_, v_heads_;
   std::vector<float> qkv_, ab_;
   Tensor a_log_, dt_bias_, state_, k_rows_, u_rows_, g_rows_;
 };

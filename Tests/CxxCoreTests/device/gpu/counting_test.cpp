@@ -96,6 +96,7 @@ PAGODA_TEST(gpu_count_of_launches_for_a_token_of_the_0_8b_shape) {
   CHECK_EQ(decode_launches("dry", "8bit"), 24 * 5 + 5);
   CHECK_EQ(decode_launches("dry:overlap", "8bit"), 197);
   CHECK_EQ(decode_launches("dry", "4bit"), 24 * 5 + 5);
+  CHECK_EQ(decode_launches("dry:overlap", "4bit"), 198);  // rounds the row of the vocabulary before
 }
 
 // Each launch but the first reads what the one before it wrote.

@@ -76,7 +76,7 @@ kernel void embedding_stored(device const int* ids [[buffer(0)]],
     }
     Share<BITS> share;
     float terms[BITS > 200 ? 8 : 4];
-    load_share(table, steps, args.scales, at, share);
+    load_share(table, steps, args.scales, at, 0, share);
     share_terms(share, args.scales, terms);
     const uint group = i % kChunk / SPAN;
     const float product = terms[group] * stored_number(word, args.scales);

@@ -37,7 +37,7 @@ MSL_KERNEL void expert_many(MSL_DEVICE const T* x ,
 
   for (uint i = 0; i < kShares; ++i) {
     w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
-    load_share(w, w_steps, args.matmul.scales, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.matmul.scales, w_at[i], 0, w_next[i]);
   }
   ulong x_at[1];
   x_at[0] = expert_x_at<BITS>(args, order, tile, tid / 4, tid);

@@ -21,33 +21,43 @@ METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + 
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
-# 44 "Shaders/gdn.h"
-template <uint N, uint P>
-METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+# 45 "Shaders/gdn.h"
+template <uint N, uint P, uint KEEP, uint STRIDE>
+METAL_FUNC void fold_to(MSL_THREAD float (&x)[N], uint lane) {
   uint n = N;
 
   for (uint m = P / 2; m > 0; m /= 2) {
-    if (n > 1) {
+    const uint apart = m * STRIDE;
+    if (n > KEEP) {
       n /= 2;
-      const uint high = 0u - (lane / m & 1u);
+      const uint high = 0u - (lane / apart & 1u);
 
       for (uint i = 0; i < N / 2; ++i) {
 
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
-          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+          x[i] = keep + simd_shuffle_xor(send, ushort(apart));
         }
       }
     } else {
-      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+
+      for (uint i = 0; i < KEEP; ++i) {
+        x[i] = x[i] + simd_shuffle_xor(x[i], ushort(apart));
+      }
     }
   }
+}
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  fold_to<N, P, 1, 1>(x, lane);
   return x[0];
 }
-# 70 "Shaders/gdn.h"
+# 81 "Shaders/gdn.h"
 METAL_FUNC float from_first_half(float v, uint lane) {
-# 74 "Shaders/gdn.h"
+# 85 "Shaders/gdn.h"
   return pick(0u - (lane / 4 & 1u), simd_shuffle_xor(v, ushort(4)), v);
 
 }
@@ -193,7 +203,7 @@ METAL_FUNC void store_pair(MSL_DEVICE bfloat* at, float2 pair) {
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
-# 222 "Shaders/gdn.h"
+# 233 "Shaders/gdn.h"
 MSL_CONSTANT constexpr uint kBetas = kBlock;
 MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;

@@ -40,7 +40,7 @@ template <uint BITS>
 METAL_FUNC void load_half(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
                           ulong at, uint h, MSL_THREAD Share<BITS>& to) {
   for (uint first = h; MSL_LOOP(first == 0); ++first) {
-    load_share(w, steps, scales, at, to);
+    load_share(w, steps, scales, at, 0, to);
   }
 }
 

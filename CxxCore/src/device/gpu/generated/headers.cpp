@@ -1398,7 +1398,7 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
     if (k0 + kChunk < padded_cols) {
 #pragma unroll
       for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, scales, w_at[i] + k0 + kChunk, w_next[i]);
+        load_share(w, w_steps, scales, w_at[i], k0 + kChunk, w_next[i]);
       }
 #pragma unroll
       for (uint i = 0; i < X_SHARES; ++i) {
@@ -1718,26 +1718,34 @@ METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + 
 METAL_FUNC float pick(uint mask, float a, float b) {
   return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
 }
-template <uint N, uint P>
-METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+template <uint N, uint P, uint KEEP, uint STRIDE>
+METAL_FUNC void fold_to(thread float (&x)[N], uint lane) {
   uint n = N;
 #pragma unroll
   for (uint m = P / 2; m > 0; m /= 2) {
-    if (n > 1) {
+    const uint apart = m * STRIDE;
+    if (n > KEEP) {
       n /= 2;
-      const uint high = 0u - (lane / m & 1u);
+      const uint high = 0u - (lane / apart & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
-          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+          x[i] = keep + simd_shuffle_xor(send, ushort(apart));
         }
       }
     } else {
-      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+#pragma unroll
+      for (uint i = 0; i < KEEP; ++i) {
+        x[i] = x[i] + simd_shuffle_xor(x[i], ushort(apart));
+      }
     }
   }
+}
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  fold_to<N, P, 1, 1>(x, lane);
   return x[0];
 }
 METAL_FUNC float from_first_half(float v, uint lane) {
@@ -1898,7 +1906,7 @@ template <uint BITS>
 METAL_FUNC void load_half(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
                           ulong at, uint h, thread Share<BITS>& to) {
   for (uint first = h; first == 0; ++first) {
-    load_share(w, steps, scales, at, to);
+    load_share(w, steps, scales, at, 0, to);
   }
 }
 METAL_FUNC void half_words(thread const Share<16>& share, constant pagoda_args::Scales& scales, uint h,
@@ -2325,19 +2333,20 @@ struct Share<4> {
   uint steps;
 };
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<16>& to) {
-  to.a = *(device const uint4*)(w + at / 2);
-  to.b = *(device const uint4*)(w + at / 2 + 4);
+                           ulong at, uint columns, thread Share<16>& to) {
+  device const uint* words = w + (uint(at / 2) + columns / 2);
+  to.a = *(device const uint4*)(words);
+  to.b = *(device const uint4*)(words + 4);
 }
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<8>& to) {
-  to.a = *(device const uint4*)(w + at / 4);
-  to.shift = uint(((device const uchar*)(steps))[at / 32]);
+                           ulong at, uint columns, thread Share<8>& to) {
+  to.a = *(device const uint4*)(w + (uint(at / 4) + columns / 4));
+  to.shift = uint(((device const uchar*)(steps))[uint(at / 32) + columns / 32]);
 }
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<4>& to) {
-  to.a = *(device const uint2*)(w + at / 8);
-  to.steps = uint(steps[at / 32]);
+                           ulong at, uint columns, thread Share<4>& to) {
+  to.a = *(device const uint2*)(w + (uint(at / 8) + columns / 8));
+  to.steps = uint(steps[uint(at / 32) + columns / 32]);
 }
 METAL_FUNC void share_words(thread const Share<16>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
@@ -2368,20 +2377,18 @@ struct NibbleTerms {
 #endif
 };
 METAL_FUNC NibbleTerms nibble_terms(uint steps) {
-  const float step = float(steps & 0xffu);
-  const float offset = float(steps >> 8) - 128.0f;
   NibbleTerms terms;
 #ifdef __MSL_PAIRED_MMA__
-  terms.step = pack_exact(step, step);
-  terms.offset = pack_exact(offset, offset);
+  terms.step = msl_twice(as_type<float>(and_or(steps, 0xffu, 0x4b000000u)) - 8388608.0f);
+  terms.offset = msl_twice(fma(as_type<float>(and_or(steps, 0xff00u, 0x4b000000u)), 1.0f / 256.0f, -32896.0f));
 #else
-  terms.step = step;
-  terms.offset = fma(step, -16.0f, offset);
+  terms.step = float(steps & 0xffu);
+  terms.offset = fma(terms.step, -16.0f, float(steps >> 8) - 128.0f);
 #endif
   return terms;
 }
 METAL_FUNC uint pair_of_nibbles(uint nibbles, thread const NibbleTerms& terms) {
-  const uint numbers = (nibbles & 0x00780078u) | 0x41804180u;
+  const uint numbers = and_or(nibbles, 0x00780078u, 0x41804180u);
 #ifdef __MSL_PAIRED_MMA__
   return fma_bfloats(fma_bfloats(0x3f803f80u, 0xc180c180u, numbers), terms.step, terms.offset);
 #else
@@ -2408,7 +2415,7 @@ METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, 
     const uint k = min(k0 + u * kChunk, end - kChunk);
 #pragma unroll
     for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, scales, w_at[i] + k, share[u][i]);
+      load_share(w, w_steps, scales, w_at[i], k, share[u][i]);
     }
   }
 }
@@ -2974,36 +2981,39 @@ struct Share<kFine8> {
   uint third;
 };
 METAL_FUNC device const uint* record_of(device const ushort* steps, constant pagoda_args::Scales& scales, ulong at) {
-  return (device const uint*)(steps) + (at >> scales.log_unit) * scales.words;
+  return (device const uint*)(steps) + uint(at >> scales.log_unit) * scales.words;
 }
 METAL_FUNC uint second_of(constant pagoda_args::Scales& scales, ulong at) {
   return scales.next + (uint(at) & ((1u << scales.log_unit) - 1)) / kChunk * scales.step;
 }
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<kStored4>& to) {
+                           ulong row, uint columns, thread Share<kStored4>& to) {
+  const ulong at = row + columns;
   device const uint* record = record_of(steps, scales, at);
-  to.a = *(device const uint2*)(w + at / 8);
+  to.a = *(device const uint2*)(w + (uint(row / 8) + columns / 8));
   to.first = record[0];
   to.second = record[second_of(scales, at)];
 }
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<kStored8>& to) {
+                           ulong row, uint columns, thread Share<kStored8>& to) {
+  const ulong at = row + columns;
   device const uint* record = record_of(steps, scales, at);
-  to.a = *(device const uint4*)(w + at / 4);
+  to.a = *(device const uint4*)(w + (uint(row / 4) + columns / 4));
   to.first = record[0];
   to.second = record[second_of(scales, at)];
 }
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, constant pagoda_args::Scales& scales,
-                           ulong at, thread Share<kFine8>& to) {
+                           ulong row, uint columns, thread Share<kFine8>& to) {
+  const ulong at = row + columns;
   device const uint* record = record_of(steps, scales, at);
   const uint second = second_of(scales, at);
-  to.a = *(device const uint4*)(w + at / 4);
+  to.a = *(device const uint4*)(w + (uint(row / 4) + columns / 4));
   to.first = record[0];
   to.second = record[second];
   to.third = record[second + scales.step / 2];
 }
 METAL_FUNC uint pair_of_codes(uint nibbles, uint shift) {
-  return fma_bfloats(0x3f803f80u, shift, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(0x3f803f80u, shift, and_or(nibbles, 0x00780078u, 0x41804180u));
 }
 METAL_FUNC void share_words(thread const Share<kStored4>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
@@ -3212,7 +3222,8 @@ METAL_FUNC void stage_terms(Stored<true> kind, thread const Share<BITS>& share, 
 #pragma unroll
   for (uint i = 0; i < TERMS; ++i) {
     if (i % 4 == quarter) {
-      to[row * TERMS + i] = terms[i];
+)msl"
+R"msl(      to[row * TERMS + i] = terms[i];
     }
   }
 }
@@ -3379,6 +3390,13 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 #endif
 }
 METAL_FUNC uint pack_exact(float first, float second) { return as_type<uint>(first) >> 16 | as_type<uint>(second); }
+METAL_FUNC uint and_or(uint a, uint mask, uint bits) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_and_or(a, mask, bits);
+#else
+  return (a & mask) | bits;
+#endif
+}
 METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
 #ifdef __MSL_PAIRED_MMA__
   return msl_fma_bfloats(a, b, c);
@@ -3653,7 +3671,7 @@ METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const ui
     const uint next = min(k + 1, chunks - 1) * kChunk;
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
-      load_share(w, w_steps, args.scales, w_at[i] + next, w_next[i]);
+      load_share(w, w_steps, args.scales, w_at[i], next, w_next[i]);
       msl_prefetch((device const uchar*)(w) + (w_at[i] + min(k + AHEAD, chunks - 1) * kChunk) * BITS / 8);
     }
     const ulong right = msl_swizzled_rows(ring.await(k));
@@ -3706,7 +3724,7 @@ METAL_FUNC void multiply_wide(thread SumTile (&total)[2][TILES], device const ui
     uint x_words[TILES][kChunkTiles];
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
-      load_share(w, w_steps, args.scales, w_at[i] + k0, w_next[i]);
+      load_share(w, w_steps, args.scales, w_at[i], k0, w_next[i]);
       share_words(w_next[i], args.scales, words[i]);
     }
 #pragma unroll

@@ -24,31 +24,31 @@ struct Share<4> {
   uint2 a;
   uint steps;
 };
-
-
+# 48 "Shaders/matmul.h"
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
-                           ulong at, MSL_THREAD Share<16>& to) {
-  to.a = *(MSL_DEVICE const uint4*)(w + at / 2);
-  to.b = *(MSL_DEVICE const uint4*)(w + at / 2 + 4);
+                           ulong at, uint columns, MSL_THREAD Share<16>& to) {
+  MSL_DEVICE const uint* words = w + (uint(at / 2) + columns / 2);
+  to.a = *(MSL_DEVICE const uint4*)(words);
+  to.b = *(MSL_DEVICE const uint4*)(words + 4);
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
-                           ulong at, MSL_THREAD Share<8>& to) {
-  to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
-  to.shift = uint(((MSL_DEVICE const uchar*)(steps))[at / 32]);
+                           ulong at, uint columns, MSL_THREAD Share<8>& to) {
+  to.a = *(MSL_DEVICE const uint4*)(w + (uint(at / 4) + columns / 4));
+  to.shift = uint(((MSL_DEVICE const uchar*)(steps))[uint(at / 32) + columns / 32]);
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
-                           ulong at, MSL_THREAD Share<4>& to) {
-  to.a = *(MSL_DEVICE const uint2*)(w + at / 8);
-  to.steps = uint(steps[at / 32]);
+                           ulong at, uint columns, MSL_THREAD Share<4>& to) {
+  to.a = *(MSL_DEVICE const uint2*)(w + (uint(at / 8) + columns / 8));
+  to.steps = uint(steps[uint(at / 32) + columns / 32]);
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(share.a, share.b, words);
 }
-# 73 "Shaders/matmul.h"
+# 75 "Shaders/matmul.h"
 METAL_FUNC uint pair_of_bytes(uint bytes, uint signs, uint unit) {
   return fma_bfloats(unit, 0xbf80bf80u, (bytes & 0x007f007fu) | unit) ^ (signs & 0x80008000u);
 }
@@ -66,28 +66,26 @@ METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_CONSTANT pagod
   const uint2 d = words_of_bytes(share.a.w, unit);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
-# 93 "Shaders/matmul.h"
+# 95 "Shaders/matmul.h"
 struct NibbleTerms {
-# 98 "Shaders/matmul.h"
+# 100 "Shaders/matmul.h"
   float step;
   float offset;
 
 };
 
 METAL_FUNC NibbleTerms nibble_terms(uint steps) {
-  const float step = float(steps & 0xffu);
-  const float offset = float(steps >> 8) - 128.0f;
   NibbleTerms terms;
-# 111 "Shaders/matmul.h"
-  terms.step = step;
-  terms.offset = fma(step, -16.0f, offset);
+# 112 "Shaders/matmul.h"
+  terms.step = float(steps & 0xffu);
+  terms.offset = fma(terms.step, -16.0f, float(steps >> 8) - 128.0f);
 
   return terms;
 }
-# 120 "Shaders/matmul.h"
+# 121 "Shaders/matmul.h"
 METAL_FUNC uint pair_of_nibbles(uint nibbles, MSL_THREAD const NibbleTerms& terms) {
-  const uint numbers = (nibbles & 0x00780078u) | 0x41804180u;
-# 125 "Shaders/matmul.h"
+  const uint numbers = and_or(nibbles, 0x00780078u, 0x41804180u);
+# 126 "Shaders/matmul.h"
   return pack_exact(fma(as_type<float>(numbers << 16), terms.step, terms.offset),
                     fma(as_type<float>(numbers & 0xffff0000u), terms.step, terms.offset));
 
@@ -104,7 +102,7 @@ METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_CONSTANT pagod
     words[4 + j] = pair_of_nibbles(share.a.y >> (4 * j - 3), terms);
   }
 }
-# 144 "Shaders/matmul.h"
+# 145 "Shaders/matmul.h"
 template <uint BITS, uint AHEAD, uint RT>
 METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD const ulong (&w_at)[RT], uint k0, uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
@@ -113,11 +111,11 @@ METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w
     const uint k = min(k0 + u * kChunk, end - kChunk);
 
     for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, scales, w_at[i] + k, share[u][i]);
+      load_share(w, w_steps, scales, w_at[i], k, share[u][i]);
     }
   }
 }
-# 159 "Shaders/matmul.h"
+# 160 "Shaders/matmul.h"
 template <uint BITS>
 METAL_FUNC uint x_column(uint lane) {
   return lane % 4 * (BITS > 200 ? 4 : BITS > 100 ? 8 : 16);
@@ -159,7 +157,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 203 "Shaders/matmul.h"
+# 204 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);

@@ -43,7 +43,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   Share<BITS> w_next[W_SHARES];
 
   for (uint i = 0; i < W_SHARES; ++i) {
-    load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.scales, w_at[i], 0, w_next[i]);
   }
   wait_for_inputs();
   multiply_tile<T, BITS, WT, 4>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,

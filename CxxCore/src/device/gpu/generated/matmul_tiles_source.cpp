@@ -41,7 +41,7 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   Share<BITS> w_next[W_SHARES];
   #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
-    load_share(w, w_steps, args.scales, w_at[i], w_next[i]);
+    load_share(w, w_steps, args.scales, w_at[i], 0, w_next[i]);
   }
   wait_for_inputs();
   multiply_tile<T, BITS, WT, 4>(total, x, w, w_steps, x_at, w_at, w_next, args.scales, args.padded_cols, args.run,

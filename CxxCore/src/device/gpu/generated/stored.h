@@ -41,7 +41,7 @@ struct Share<kFine8> {
 };
 
 METAL_FUNC MSL_DEVICE const uint* record_of(MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales, ulong at) {
-  return (MSL_DEVICE const uint*)(steps) + (at >> scales.log_unit) * scales.words;
+  return (MSL_DEVICE const uint*)(steps) + uint(at >> scales.log_unit) * scales.words;
 }
 
 
@@ -50,26 +50,29 @@ METAL_FUNC uint second_of(MSL_CONSTANT pagoda_args::Scales& scales, ulong at) {
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
-                           ulong at, MSL_THREAD Share<kStored4>& to) {
+                           ulong row, uint columns, MSL_THREAD Share<kStored4>& to) {
+  const ulong at = row + columns;
   MSL_DEVICE const uint* record = record_of(steps, scales, at);
-  to.a = *(MSL_DEVICE const uint2*)(w + at / 8);
+  to.a = *(MSL_DEVICE const uint2*)(w + (uint(row / 8) + columns / 8));
   to.first = record[0];
   to.second = record[second_of(scales, at)];
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
-                           ulong at, MSL_THREAD Share<kStored8>& to) {
+                           ulong row, uint columns, MSL_THREAD Share<kStored8>& to) {
+  const ulong at = row + columns;
   MSL_DEVICE const uint* record = record_of(steps, scales, at);
-  to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
+  to.a = *(MSL_DEVICE const uint4*)(w + (uint(row / 4) + columns / 4));
   to.first = record[0];
   to.second = record[second_of(scales, at)];
 }
 
 METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, MSL_CONSTANT pagoda_args::Scales& scales,
-                           ulong at, MSL_THREAD Share<kFine8>& to) {
+                           ulong row, uint columns, MSL_THREAD Share<kFine8>& to) {
+  const ulong at = row + columns;
   MSL_DEVICE const uint* record = record_of(steps, scales, at);
   const uint second = second_of(scales, at);
-  to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
+  to.a = *(MSL_DEVICE const uint4*)(w + (uint(row / 4) + columns / 4));
   to.first = record[0];
   to.second = record[second];
   to.third = record[second + scales.step / 2];
@@ -77,7 +80,7 @@ METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* st
 
 
 METAL_FUNC uint pair_of_codes(uint nibbles, uint shift) {
-  return fma_bfloats(0x3f803f80u, shift, (nibbles & 0x00780078u) | 0x41804180u);
+  return fma_bfloats(0x3f803f80u, shift, and_or(nibbles, 0x00780078u, 0x41804180u));
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<kStored4>& share, MSL_CONSTANT pagoda_args::Scales& scales,
@@ -97,9 +100,9 @@ METAL_FUNC float half_in(uint bits) { return float(as_type<half>(ushort(bits & 0
 
 
 METAL_FUNC float float8_in(uint byte) { return 256.0f * half_in((byte & 127u) << 7 | (byte & 128u) << 8); }
-# 118 "Shaders/stored.h"
+# 121 "Shaders/stored.h"
 METAL_FUNC uint pair_of_floats(uint bytes) {
-# 122 "Shaders/stored.h"
+# 125 "Shaders/stored.h"
   return pack_exact(float8_in(bytes & 255u), float8_in(bytes >> 16 & 255u));
 
 }
@@ -193,7 +196,7 @@ METAL_FUNC void share_terms(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT 
 
 METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& part, float factor, MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 218 "Shaders/stored.h"
+# 221 "Shaders/stored.h"
   MSL_THREADGROUP float* diagonal = (MSL_THREADGROUP float*)(scratch);
   const uint row = lane / 4;
   const uint column = lane % 4 * 2;
@@ -206,7 +209,7 @@ METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& pa
   simdgroup_multiply_accumulate(sum, factors, part, sum);
 
 }
-# 233 "Shaders/stored.h"
+# 236 "Shaders/stored.h"
 template <typename T, uint GROUPS, uint N, uint R, uint M>
 METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[N][kChunkTiles],
                            MSL_THREAD const float (&terms)[N][2 * GROUPS], MSL_THREAD const uint (&x)[M][kChunkTiles],
@@ -230,7 +233,7 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
       for (uint i = 0; i < N; ++i) {
         part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-# 272 "Shaders/stored.h"
+# 275 "Shaders/stored.h"
       for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
 
         for (uint i = 0; i < N; ++i) {
@@ -300,5 +303,5 @@ METAL_FUNC void stage_terms(Stored<true> kind, MSL_THREAD const Share<BITS>& sha
     }
   }
 }
-# 344 "Shaders/stored.h"
+# 347 "Shaders/stored.h"
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }

@@ -26,8 +26,15 @@ METAL_FUNC uint pack_bfloat(float first, float second) {
 METAL_FUNC uint pack_exact(float first, float second) { return as_type<uint>(first) >> 16 | as_type<uint>(second); }
 
 
-METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
+METAL_FUNC uint and_or(uint a, uint mask, uint bits) {
 # 42 "Shaders/tiles.h"
+  return (a & mask) | bits;
+
+}
+
+
+METAL_FUNC uint fma_bfloats(uint a, uint b, uint c) {
+# 51 "Shaders/tiles.h"
   const float first = fma(as_type<float>(a << 16), as_type<float>(b << 16), as_type<float>(c << 16));
   const float second =
       fma(as_type<float>(a & 0xffff0000u), as_type<float>(b & 0xffff0000u), as_type<float>(c & 0xffff0000u));
@@ -51,7 +58,7 @@ template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 73 "Shaders/tiles.h"
+# 82 "Shaders/tiles.h"
   for (uint j = 0; j < kChunkTiles; ++j) {
     scratch[j * 32 + lane] = words[j];
   }
@@ -63,11 +70,11 @@ METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
   simdgroup_barrier(mem_flags::mem_threadgroup);
 
 }
-# 87 "Shaders/tiles.h"
+# 96 "Shaders/tiles.h"
 template <typename T>
 METAL_FUNC void make_row_tiles(uint4 words, MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[4], MSL_THREADGROUP uint* scratch,
                                uint lane) {
-# 97 "Shaders/tiles.h"
+# 106 "Shaders/tiles.h"
   for (uint j = 0; j < 4; ++j) {
     scratch[j * 32 + lane] = words[j];
   }
@@ -79,7 +86,7 @@ METAL_FUNC void make_row_tiles(uint4 words, MSL_THREAD simdgroup_matrix<T, 8, 8>
   simdgroup_barrier(mem_flags::mem_threadgroup);
 
 }
-# 111 "Shaders/tiles.h"
+# 120 "Shaders/tiles.h"
 template <typename T, uint R, uint M>
 METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[2][kChunkTiles],
                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
@@ -88,7 +95,7 @@ METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_T
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-# 136 "Shaders/tiles.h"
+# 145 "Shaders/tiles.h"
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch, lane);
@@ -116,7 +123,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
-# 176 "Shaders/tiles.h"
+# 185 "Shaders/tiles.h"
     for (uint i = 0; i < R; ++i) {
 
       for (uint j = 0; j < kChunkTiles; ++j) {
@@ -129,7 +136,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 
 
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
-# 191 "Shaders/tiles.h"
+# 200 "Shaders/tiles.h"
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(scratch);
   simdgroup_store(total, sums, 8);
   simdgroup_store(part, sums + 64, 8);

@@ -30,7 +30,7 @@ METAL_FUNC void multiply_wide(MSL_THREAD SumTile (&total)[2][TILES], MSL_DEVICE 
     uint x_words[TILES][kChunkTiles];
 
     for (uint i = 0; i < 2; ++i) {
-      load_share(w, w_steps, args.scales, w_at[i] + k0, w_next[i]);
+      load_share(w, w_steps, args.scales, w_at[i], k0, w_next[i]);
       share_words(w_next[i], args.scales, words[i]);
     }
 

@@ -1,5 +1,5 @@
-// gdn: one threadgroup per panel of 32 columns of a V-head, or per half panel. Single tokens take one launch, prompts
-// take two.
+// gdn: one threadgroup per panel of 32 columns of a V-head, or of prompts per half panel if that makes too few. Single
+// tokens take one launch, prompts take two.
 #include "args/gdn.h"
 
 #include <cmath>
@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kMaxGdnDim = 256;
 constexpr int64_t kConvSequences = 4;  // each panel recomputes q and k: beyond this, a separate launch is cheaper
+constexpr uint32_t kManyPanels = 160;  // whole panels take longer unless multiprocessors have several halves each
 
 // Whether kernels may read the state and old keys as vectors.
 bool is_wide(const GdnArgs& a) noexcept {
@@ -106,7 +107,6 @@ void GpuEncoder::record(const GdnArgs& a) noexcept {
   if (conv_ && is_made_by(*conv_, a)) return conv_and_gdn(*std::exchange(conv_, std::nullopt), a, args);
   if (is_waiting()) launch_waiting();
   const Grid panels{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}};
-  const Grid halves{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel / 2)), args.v_heads, args.num_sequences}};
   if (tokens == num_sequences || num_sequences > 1)
     launch(of_state(a.state, decode::f32_128, decode::f32_256, decode::bf16_128, decode::bf16_256), panels,
            {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
@@ -118,7 +118,11 @@ void GpuEncoder::record(const GdnArgs& a) noexcept {
          {a.q, a.k, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.k_rows, a.g_rows,
           scratch_.gdn_rows, scratch_.gdn_gates},
          args);
-  launch(of_state(a.state, prefill::f32_128, prefill::f32_256, prefill::bf16_128, prefill::bf16_256), halves,
+  const bool is_whole = dk <= 128 && panels.groups.x * panels.groups.y * panels.groups.z >= kManyPanels;
+  const Grid halves{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel / 2)), args.v_heads, args.num_sequences}};
+  launch(is_whole ? of_state(a.state, prefill::f32_128_2, prefill::f32_128_2, prefill::bf16_128_2, prefill::bf16_128_2)
+                  : of_state(a.state, prefill::f32_128_1, prefill::f32_256_1, prefill::bf16_128_1, prefill::bf16_256_1),
+         is_whole ? panels : halves,
          {a.v, s.cu_seqlens, s.context_lens, s.state_slots, scratch_.gdn_rows, scratch_.gdn_gates, a.state, a.k_rows,
           a.u_rows, a.g_rows, a.out},
          args);

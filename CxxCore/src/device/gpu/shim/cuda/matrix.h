@@ -141,6 +141,14 @@ MSL_FN uint msl_fma_bfloats(uint a, uint b, uint c) {
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(word) : "r"(a), "r"(b), "r"(c));
   return word;
 }
+// (a & mask) | bits: the compiler takes two instructions if both are constants.
+MSL_FN uint msl_and_or(uint a, uint mask, uint bits) {
+  uint word;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(word) : "r"(a), "r"(mask), "r"(bits));
+  return word;
+}
+// The upper half of a word in both halves.
+MSL_FN uint msl_twice(float v) { return __byte_perm(__float_as_uint(v), 0, 0x3232); }
 template <typename T, bool TRANSPOSED>
 MSL_FN void msl_set_word(simdgroup_matrix<T, 8, 8>& m, uint word) {
   if (TRANSPOSED) m.cols = word;
