@@ -95,8 +95,10 @@ METAL_FUNC void half_words(thread const Share<kStored4>& share, constant pagoda_
 
 METAL_FUNC void half_of_bytes(uint4 bytes, constant pagoda_args::Scales& scales, uint h,
                               thread uint (&words)[kHalfTiles]) {
-  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, scales);
-  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, scales);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
+  const float zero = float(scales.zero);
+  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, is_float, zero);
+  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, is_float, zero);
   words[0] = a.x;
   words[1] = a.y;
   words[2] = b.x;

@@ -127,9 +127,8 @@ METAL_FUNC uint pair_of_floats(uint bytes) {
 }
 
 // Four codes as bfloats.
-METAL_FUNC uint2 stored_words(uint word, constant pagoda_args::Scales& scales) {
-  return (scales.kind & kFloatCodes) != 0 ? uint2(pair_of_floats(word), pair_of_floats(word >> 8))
-                                          : words_of_codes(word, 8388608.0f + float(scales.zero));
+METAL_FUNC uint2 stored_words(uint word, bool is_float, float zero) {
+  return is_float ? uint2(pair_of_floats(word), pair_of_floats(word >> 8)) : words_of_codes(word, 8388608.0f + zero);
 }
 
 METAL_FUNC float stored_number(uint code, constant pagoda_args::Scales& scales) {
@@ -138,10 +137,12 @@ METAL_FUNC float stored_number(uint code, constant pagoda_args::Scales& scales) 
 
 METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
-  const uint2 a = stored_words(share.a.x, scales);
-  const uint2 b = stored_words(share.a.y, scales);
-  const uint2 c = stored_words(share.a.z, scales);
-  const uint2 d = stored_words(share.a.w, scales);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
+  const float zero = float(scales.zero);
+  const uint2 a = stored_words(share.a.x, is_float, zero);
+  const uint2 b = stored_words(share.a.y, is_float, zero);
+  const uint2 c = stored_words(share.a.z, is_float, zero);
+  const uint2 d = stored_words(share.a.w, is_float, zero);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 

@@ -90,8 +90,10 @@ METAL_FUNC void half_words(MSL_THREAD const Share<kStored4>& share, MSL_CONSTANT
 
 METAL_FUNC void half_of_bytes(uint4 bytes, MSL_CONSTANT pagoda_args::Scales& scales, uint h,
                               MSL_THREAD uint (&words)[kHalfTiles]) {
-  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, scales);
-  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, scales);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
+  const float zero = float(scales.zero);
+  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, is_float, zero);
+  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, is_float, zero);
   words[0] = a.x;
   words[1] = a.y;
   words[2] = b.x;

@@ -1950,8 +1950,10 @@ METAL_FUNC void half_words(thread const Share<kStored4>& share, constant pagoda_
 }
 METAL_FUNC void half_of_bytes(uint4 bytes, constant pagoda_args::Scales& scales, uint h,
                               thread uint (&words)[kHalfTiles]) {
-  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, scales);
-  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, scales);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
+  const float zero = float(scales.zero);
+  const uint2 a = stored_words(h == 0 ? bytes.x : bytes.z, is_float, zero);
+  const uint2 b = stored_words(h == 0 ? bytes.y : bytes.w, is_float, zero);
   words[0] = a.x;
   words[1] = a.y;
   words[2] = b.x;
@@ -3036,19 +3038,20 @@ METAL_FUNC uint pair_of_floats(uint bytes) {
   return pack_exact(float8_in(bytes & 255u), float8_in(bytes >> 16 & 255u));
 #endif
 }
-METAL_FUNC uint2 stored_words(uint word, constant pagoda_args::Scales& scales) {
-  return (scales.kind & kFloatCodes) != 0 ? uint2(pair_of_floats(word), pair_of_floats(word >> 8))
-                                          : words_of_codes(word, 8388608.0f + float(scales.zero));
+METAL_FUNC uint2 stored_words(uint word, bool is_float, float zero) {
+  return is_float ? uint2(pair_of_floats(word), pair_of_floats(word >> 8)) : words_of_codes(word, 8388608.0f + zero);
 }
 METAL_FUNC float stored_number(uint code, constant pagoda_args::Scales& scales) {
   return (scales.kind & kFloatCodes) != 0 ? float8_in(code) : float(code) - float(scales.zero);
 }
 METAL_FUNC void share_words(thread const Share<kStored8>& share, constant pagoda_args::Scales& scales,
                             thread uint (&words)[kChunkTiles]) {
-  const uint2 a = stored_words(share.a.x, scales);
-  const uint2 b = stored_words(share.a.y, scales);
-  const uint2 c = stored_words(share.a.z, scales);
-  const uint2 d = stored_words(share.a.w, scales);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
+  const float zero = float(scales.zero);
+  const uint2 a = stored_words(share.a.x, is_float, zero);
+  const uint2 b = stored_words(share.a.y, is_float, zero);
+  const uint2 c = stored_words(share.a.z, is_float, zero);
+  const uint2 d = stored_words(share.a.w, is_float, zero);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 METAL_FUNC void share_words(thread const Share<kFine8>& share, constant pagoda_args::Scales& scales,
@@ -3220,10 +3223,10 @@ METAL_FUNC void stage_terms(Stored<true> kind, thread const Share<BITS>& share, 
   float terms[TERMS];
   share_terms(share, scales, terms);
 #pragma unroll
-  for (uint i = 0; i < TERMS; ++i) {
-    if (i % 4 == quarter) {
 )msl"
-R"msl(      to[row * TERMS + i] = terms[i];
+R"msl(  for (uint i = 0; i < TERMS; ++i) {
+    if (i % 4 == quarter) {
+      to[row * TERMS + i] = terms[i];
     }
   }
 }

@@ -108,9 +108,8 @@ METAL_FUNC uint pair_of_floats(uint bytes) {
 }
 
 
-METAL_FUNC uint2 stored_words(uint word, MSL_CONSTANT pagoda_args::Scales& scales) {
-  return (scales.kind & kFloatCodes) != 0 ? uint2(pair_of_floats(word), pair_of_floats(word >> 8))
-                                          : words_of_codes(word, 8388608.0f + float(scales.zero));
+METAL_FUNC uint2 stored_words(uint word, bool is_float, float zero) {
+  return is_float ? uint2(pair_of_floats(word), pair_of_floats(word >> 8)) : words_of_codes(word, 8388608.0f + zero);
 }
 
 METAL_FUNC float stored_number(uint code, MSL_CONSTANT pagoda_args::Scales& scales) {
@@ -119,10 +118,12 @@ METAL_FUNC float stored_number(uint code, MSL_CONSTANT pagoda_args::Scales& scal
 
 METAL_FUNC void share_words(MSL_THREAD const Share<kStored8>& share, MSL_CONSTANT pagoda_args::Scales& scales,
                             MSL_THREAD uint (&words)[kChunkTiles]) {
-  const uint2 a = stored_words(share.a.x, scales);
-  const uint2 b = stored_words(share.a.y, scales);
-  const uint2 c = stored_words(share.a.z, scales);
-  const uint2 d = stored_words(share.a.w, scales);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
+  const float zero = float(scales.zero);
+  const uint2 a = stored_words(share.a.x, is_float, zero);
+  const uint2 b = stored_words(share.a.y, is_float, zero);
+  const uint2 c = stored_words(share.a.z, is_float, zero);
+  const uint2 d = stored_words(share.a.w, is_float, zero);
   set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
 }
 
@@ -196,7 +197,7 @@ METAL_FUNC void share_terms(MSL_THREAD const Share<kFine8>& share, MSL_CONSTANT 
 
 METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& part, float factor, MSL_THREADGROUP uint* scratch,
                            uint lane) {
-# 221 "Shaders/stored.h"
+# 222 "Shaders/stored.h"
   MSL_THREADGROUP float* diagonal = (MSL_THREADGROUP float*)(scratch);
   const uint row = lane / 4;
   const uint column = lane % 4 * 2;
@@ -209,7 +210,7 @@ METAL_FUNC void add_scaled(MSL_THREAD SumTile& sum, MSL_THREAD const SumTile& pa
   simdgroup_multiply_accumulate(sum, factors, part, sum);
 
 }
-# 236 "Shaders/stored.h"
+# 237 "Shaders/stored.h"
 template <typename T, uint GROUPS, uint N, uint R, uint M>
 METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[N][kChunkTiles],
                            MSL_THREAD const float (&terms)[N][2 * GROUPS], MSL_THREAD const uint (&x)[M][kChunkTiles],
@@ -233,7 +234,7 @@ METAL_FUNC void add_groups(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THRE
       for (uint i = 0; i < N; ++i) {
         part[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-# 275 "Shaders/stored.h"
+# 276 "Shaders/stored.h"
       for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
 
         for (uint i = 0; i < N; ++i) {
@@ -303,5 +304,5 @@ METAL_FUNC void stage_terms(Stored<true> kind, MSL_THREAD const Share<BITS>& sha
     }
   }
 }
-# 347 "Shaders/stored.h"
+# 348 "Shaders/stored.h"
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
