@@ -3298,7 +3298,8 @@ METAL_FUNC void line_scales(thread const Line<BITS>& line, constant pagoda_args:
   share.third = line.third;
   share_terms(share, scales, terms);
 }
-METAL_FUNC void tile_codes(thread const Line<kStored4>& line, uint zero, uint j, thread float (&codes)[8]) {
+METAL_FUNC void tile_codes(thread const Line<kStored4>& line, bool is_float, uint zero, uint j,
+                           thread float (&codes)[8]) {
   float one[2];
   float base[2][3];
 #pragma unroll
@@ -3312,7 +3313,16 @@ METAL_FUNC void tile_codes(thread const Line<kStored4>& line, uint zero, uint j,
   nibble_numbers<kStored4>(line, one, base, j, codes);
 }
 template <uint BITS>
-METAL_FUNC void tile_codes(thread const Line<BITS>& line, uint zero, uint j, thread float (&codes)[8]) {
+METAL_FUNC void tile_codes(thread const Line<BITS>& line, bool is_float, uint zero, uint j, thread float (&codes)[8]) {
+  if (is_float) {
+#pragma unroll
+    for (uint q = 0; q < 4; ++q) {
+      const uint word = j % 2 == 0 ? line.a[q][j / 2] : line.a[q][j / 2] >> 8;
+      codes[2 * q] = float8_in(word & 255u);
+      codes[2 * q + 1] = float8_in(word >> 16 & 255u);
+    }
+    return;
+  }
   const float first = 8388608.0f + float(zero);
   const float second = 32768.0f + float(zero);
 #pragma unroll
@@ -3348,6 +3358,7 @@ METAL_FUNC void multiply_line(Stored<true> kind, thread const Line<BITS>& line, 
   constexpr uint TILES = kChunkTiles / GROUPS;
   float terms[2 * GROUPS];
   line_scales(line, scales, terms);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
 #pragma unroll
   for (uint g = 0; g < GROUPS; ++g) {
     float parts[M];
@@ -3358,7 +3369,7 @@ METAL_FUNC void multiply_line(Stored<true> kind, thread const Line<BITS>& line, 
 #pragma unroll
     for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
       float codes[8];
-      tile_codes(line, scales.zero, j, codes);
+      tile_codes(line, is_float, scales.zero, j, codes);
       multiply_numbers<M>(codes, staged + chunk * kChunk + 8 * j, parts);
     }
 #pragma unroll

@@ -75,7 +75,8 @@ METAL_FUNC void line_scales(MSL_THREAD const Line<BITS>& line, MSL_CONSTANT pago
 }
 
 
-METAL_FUNC void tile_codes(MSL_THREAD const Line<kStored4>& line, uint zero, uint j, MSL_THREAD float (&codes)[8]) {
+METAL_FUNC void tile_codes(MSL_THREAD const Line<kStored4>& line, bool is_float, uint zero, uint j,
+                           MSL_THREAD float (&codes)[8]) {
   float one[2];
   float base[2][3];
 
@@ -88,10 +89,18 @@ METAL_FUNC void tile_codes(MSL_THREAD const Line<kStored4>& line, uint zero, uin
   }
   nibble_numbers<kStored4>(line, one, base, j, codes);
 }
-
-
+# 99 "Shaders/stored_scalar.h"
 template <uint BITS>
-METAL_FUNC void tile_codes(MSL_THREAD const Line<BITS>& line, uint zero, uint j, MSL_THREAD float (&codes)[8]) {
+METAL_FUNC void tile_codes(MSL_THREAD const Line<BITS>& line, bool is_float, uint zero, uint j, MSL_THREAD float (&codes)[8]) {
+  if (is_float) {
+
+    for (uint q = 0; q < 4; ++q) {
+      const uint word = j % 2 == 0 ? line.a[q][j / 2] : line.a[q][j / 2] >> 8;
+      codes[2 * q] = float8_in(word & 255u);
+      codes[2 * q + 1] = float8_in(word >> 16 & 255u);
+    }
+    return;
+  }
   const float first = 8388608.0f + float(zero);
   const float second = 32768.0f + float(zero);
 
@@ -131,6 +140,7 @@ METAL_FUNC void multiply_line(Stored<true> kind, MSL_THREAD const Line<BITS>& li
   constexpr uint TILES = kChunkTiles / GROUPS;
   float terms[2 * GROUPS];
   line_scales(line, scales, terms);
+  const bool is_float = (scales.kind & kFloatCodes) != 0;
 
   for (uint g = 0; g < GROUPS; ++g) {
     float parts[M];
@@ -141,7 +151,7 @@ METAL_FUNC void multiply_line(Stored<true> kind, MSL_THREAD const Line<BITS>& li
 
     for (uint j = g * TILES; j < (g + 1) * TILES; ++j) {
       float codes[8];
-      tile_codes(line, scales.zero, j, codes);
+      tile_codes(line, is_float, scales.zero, j, codes);
       multiply_numbers<M>(codes, staged + chunk * kChunk + 8 * j, parts);
     }
 
