@@ -27,6 +27,7 @@ func results(_ name: ModelName) -> [Any] {
   statistics.speculation = SpeculationStatistics()
   statistics.disk = DiskCacheStatistics()
   statistics.hostCache = HostCacheStatistics()
+  statistics.experts = ExpertStatistics()
   return [
     info, ModelInfo.scripted, statistics, StructuredResponse(value: 5, response: response()), Transcript.version,
     PartialValue(value: 5, json: "5", isComplete: true), IncompleteOutput(json: "[5", message: "cut"),
