@@ -59,6 +59,40 @@ PAGODA_TEST(gpu_sample_draws_from_any_number_of_likely_tokens) {
   }
 }
 
+// Tokens that cannot be drawn are in no bucket, also if the nucleus is the first one.
+PAGODA_TEST(gpu_sample_counts_no_impossible_tokens) {
+  Random random(seed(81));
+  Rig rig("software");
+  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 4, .vocab = 9999}));
+  Rows rows;
+  for (const float top_p : {1e-6f, 0.01f, 0.5f, 0.9f}) {
+    std::vector<float> row = random.normal(9999);
+    for (size_t i = 0; i < row.size(); i += 2) row[i] = i % 4 == 0 ? -INFINITY : -1e30f;
+    SamplingParams params;
+    params.temperature = 1.0f, params.top_p = top_p;
+    rows.add(row, params, static_cast<uint64_t>(random.below(INT64_MAX)));
+  }
+  compare(rig, rows, 9999);
+}
+
+// Weights are relative to the highest logit of all threads: relative to that of a few they would exceed their integers.
+PAGODA_TEST(gpu_sample_weighs_peaks_of_any_thread) {
+  Random random(seed(82));
+  Rig rig("software");
+  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 8, .vocab = 9999}));
+  Rows rows;
+  for (int i = 0; i < 8; ++i) {
+    std::vector<float> row = random.normal(9999);
+    for (size_t peak = 0; peak < 20; ++peak)
+      row[40 + 256 * peak + static_cast<size_t>(random.below(200))] =
+          25.0f + static_cast<float>(random.below(100)) / 100;
+    SamplingParams params;
+    params.temperature = 1.0f, params.top_p = i % 2 == 0 ? 1.0f : 0.6f;
+    rows.add(row, params, static_cast<uint64_t>(random.below(INT64_MAX)));
+  }
+  compare(rig, rows, 9999);
+}
+
 // The vocabulary of Qwen3.5, as bench --tests b32+top-p has it: the most likely logit is 6 above the 20th.
 PAGODA_TEST(gpu_sample_draws_from_whole_vocabularies) {
   Random random(seed(81));

@@ -127,29 +127,30 @@ PAGODA_TEST(gpu_sample_sums_changed_weights) {
 // Sums beyond the largest number: a bias and then a negative penalty take a logit there.
 PAGODA_TEST(gpu_sample_keeps_changed_logits_finite) {
   Rig rig("software");
-  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 4, .vocab = 65}));
+  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 8, .vocab = 65}));
   Rows rows;
-  sampler::DrawLists lists(65, 4);
+  sampler::DrawLists lists(65, 8);
   lists.reserve(rows.edits, rows.masks);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     std::vector<float> row(65, 0.0f);
     row[3] = 3e38f;
     row[7] = 2e38f;  // more than half of the largest number
     SamplingParams params;
     params.temperature = 1.0f;
     params.top_k = i % 2 == 0 ? 20 : 0;
+    params.top_p = i % 4 == 3 || i == 5 ? 0.9f : 1.0f;
     Changes changes;
     changes.counts.output.assign(65, 0);
     changes.counts.in_prompt.assign(65, 0);
     changes.counts.note_output(3);
-    if (i < 2) {
+    if (i / 2 % 2 == 0) {
       params.logit_bias = {{3, 3e38f}};
       params.repetition_penalty = 2.0f;
     } else {
       params.presence_penalty = -3e38f;
     }
     rows.add_changed(row, params, changes, static_cast<uint64_t>(i), lists);
-    CHECK_EQ(rows.wanted.back(), i < 2 ? 7 : 3);
+    CHECK_EQ(rows.wanted.back(), i / 2 % 2 == 0 ? 7 : 3);
   }
   compare(rig, rows, 65);
 }
