@@ -18,8 +18,6 @@ void compare_shapes(Random& random, const std::string& device, int64_t vocab, co
   for (const Shape& shape : shapes) {
     SamplingParams params;
     params.temperature = shape.temperature, params.top_p = shape.top_p, params.min_p = shape.min_p;
-    params.num_top_logprobs =
-        vocab > 32 * 4096 ? 20 : -1;  // the parts of such a row are more than a simdgroup has threads
     rows.add(random.normal(vocab), params, static_cast<uint64_t>(random.below(INT64_MAX)));
   }
   compare(rig, rows, vocab);

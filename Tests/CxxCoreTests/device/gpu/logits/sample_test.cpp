@@ -78,7 +78,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_from_all_tokens) {
 // The distribution of a language model: hundreds of tokens in the nucleus, most of them with low ids.
 PAGODA_TEST(gpu_sample_leaves_no_likely_row_to_the_sampler) {
   Random random(seed(78));
-  constexpr int64_t kVocab = 100000;
+  constexpr int64_t kVocab = 140000;
   Rig rig("software");
   CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 6, .vocab = kVocab}));
   Rows rows;
@@ -88,6 +88,7 @@ PAGODA_TEST(gpu_sample_leaves_no_likely_row_to_the_sampler) {
     std::vector<float> row = random.normal(kVocab);
     for (int64_t likely = 0; likely < 200; ++likely)
       row[static_cast<size_t>(random.below(4000))] = 14.0f + static_cast<float>(random.below(100)) / 50;
+    row[33 * 256] = 17.0f;  // the highest, in a part with no thread of the first simdgroup
     SamplingParams params;
     params.temperature = 1.0f;
     params.top_p = i % 3 == 0 ? 1.0f : 0.95f;
